@@ -1,0 +1,53 @@
+//! The nouns of onetool: tools, resources, prompts, and what is passed between them and their callers.
+//!
+//! This crate knows no runtime, no transport and no configuration. Depend on it alone to write tools that any
+//! onetool server can carry; depend on `onetool` to build the server.
+//!
+//! ```
+//! use onetool_core::{CallContext, Tool, tool_fn};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct City {
+//!     /// Name of the city.
+//!     city: String,
+//! }
+//!
+//! let tool = tool_fn("weather.now", "Fetch current weather.", |args: City, _cx: CallContext| async move {
+//!     format!("sunny in {}", args.city)
+//! });
+//! assert_eq!(tool.spec().signature(), "weather.now(city: str)");
+//! ```
+
+mod content;
+mod context;
+mod error;
+mod input;
+mod name;
+mod prompt;
+mod provider;
+mod resource;
+mod signature;
+mod tool;
+mod uri_template;
+
+pub use content::{ContentBlock, ResourceContents, ToolOutput};
+pub use context::{CallContext, CallHost, Caller, ClientInfo, LogLevel, Progress};
+pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, ResourceError, ToolError};
+pub use input::{InputKind, InputRequest, InputRequired, InputState};
+pub use name::{FLAT_NAME_MAX, ToolName};
+pub use prompt::{
+    IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptSpec, Role, prompt_fn,
+};
+pub use provider::{ToolsProvider, from_async_fn, from_fn};
+pub use resource::{
+    IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn,
+};
+pub use signature::{Parameter, parameters, signature};
+pub use tool::{IntoToolOutput, Json, Tool, ToolAnnotations, ToolFn, ToolSpec, dynamic_tool, tool_fn};
+pub use uri_template::UriTemplate;
+
+/// A JSON object whose keys keep the order in which they were written.
+pub type JsonObject = serde_json::Map<String, serde_json::Value>;
+
+/// A future that can be stored behind a trait object.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,186 @@
+//! JSON Schema → Python-like signature, the form in which agents read a tool's parameters.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::JsonObject;
+
+/// Writes a tool as a Python-like signature: required parameters bare, optional ones with their default or `'...'`.
+///
+/// The parameters stand in the order of the schema, which is also the order of positional arguments.
+///
+/// ```
+/// let schema = serde_json::json!({
+///     "properties": {"query": {"type": "string"}, "count": {"type": "integer", "default": 5}},
+///     "required": ["query"],
+/// });
+/// let signature = onetool_core::signature("brave.search", schema.as_object().unwrap());
+/// assert_eq!(signature, "brave.search(query: str, count: int = 5)");
+/// ```
+pub fn signature(name: &str, schema: &JsonObject) -> String {
+    let mut text = format!("{name}(");
+    for (index, parameter) in parameters(schema).enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{separator}{}: {}", parameter.name, parameter.python_type);
+        if !parameter.required {
+            let _ = write!(text, " = {}", parameter.default.map_or_else(|| "'...'".to_owned(), python_literal));
+        }
+    }
+    text.push(')');
+    text
+}
+
+/// One parameter of a tool, read off its schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its type, as Python writes it.
+    pub python_type: String,
+    /// What it means.
+    pub description: Option<&'a str>,
+    /// Whether it has to be given.
+    pub required: bool,
+    /// What stands for it when it is not given.
+    pub default: Option<&'a Value>,
+}
+
+/// Returns the parameters that a schema describes, in its order.
+pub fn parameters(schema: &JsonObject) -> impl Iterator<Item = Parameter<'_>> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(move |(name, property)| Parameter {
+        name,
+        python_type: python_type(property, schema, 0),
+        description: property.get("description").and_then(Value::as_str),
+        required: required.is_some_and(|names| names.iter().any(|n| n == name)),
+        default: property.get("default"),
+    })
+}
+
+const MAX_DEPTH: usize = 4;
+
+fn python_type(property: &Value, root: &JsonObject, depth: usize) -> String {
+    let Some(property) = property.as_object() else { return "Any".into() };
+    if depth > MAX_DEPTH {
+        return "Any".into();
+    }
+    if let Some(target) = property.get("$ref").and_then(Value::as_str) {
+        return local_target(target, root).map_or("Any".into(), |it| python_type(it, root, depth + 1));
+    }
+    if let Some(values) = property.get("enum").and_then(Value::as_array) {
+        let values: Vec<String> = values.iter().map(python_literal).collect();
+        return format!("Literal[{}]", values.join(", "));
+    }
+    if let Some(value) = property.get("const") {
+        return format!("Literal[{}]", python_literal(value));
+    }
+    for union in ["anyOf", "oneOf"] {
+        if let Some(variants) = property.get(union).and_then(Value::as_array) {
+            return union_of(variants.iter().map(|variant| python_type(variant, root, depth + 1)));
+        }
+    }
+    match property.get("type") {
+        Some(Value::String(name)) => named_type(name, property, root, depth),
+        Some(Value::Array(names)) => {
+            let names = names.iter().filter_map(Value::as_str);
+            union_of(names.map(|name| named_type(name, property, root, depth)))
+        }
+        _ if property.contains_key("properties") => "dict".into(),
+        _ => "Any".into(),
+    }
+}
+
+fn named_type(name: &str, property: &JsonObject, root: &JsonObject, depth: usize) -> String {
+    match name {
+        "string" => "str".into(),
+        "integer" => "int".into(),
+        "number" => "float".into(),
+        "boolean" => "bool".into(),
+        "null" => "None".into(),
+        "object" => "dict".into(),
+        "array" => match property.get("items") {
+            Some(items) => format!("list[{}]", python_type(items, root, depth + 1)),
+            None => "list".into(),
+        },
+        _ => "Any".into(),
+    }
+}
+
+fn union_of(variants: impl Iterator<Item = String>) -> String {
+    let mut distinct: Vec<String> = Vec::new();
+    for variant in variants {
+        if !distinct.contains(&variant) {
+            distinct.push(variant);
+        }
+    }
+    if distinct.is_empty() || distinct.iter().any(|it| it == "Any") { "Any".into() } else { distinct.join(" | ") }
+}
+
+fn local_target<'a>(reference: &str, root: &'a JsonObject) -> Option<&'a Value> {
+    let mut parts = reference.strip_prefix("#/")?.split('/');
+    let first = root.get(parts.next()?)?;
+    parts.try_fold(first, |value, part| value.get(part.replace("~1", "/").replace("~0", "~")))
+}
+
+fn python_literal(value: &Value) -> String {
+    match value {
+        Value::Null => "None".into(),
+        Value::Bool(true) => "True".into(),
+        Value::Bool(false) => "False".into(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => format!("'{}'", text.escape_debug().to_string().replace("\\\"", "\"")),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(python_literal).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(entries) => {
+            let entry = |(key, value): (&String, &Value)| {
+                format!("{}: {}", python_literal(&Value::String(key.clone())), python_literal(value))
+            };
+            format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn signature_of(schema: &Value) -> String {
+        signature("t", schema.as_object().unwrap())
+    }
+
+    #[test]
+    fn every_json_type_has_a_python_name() {
+        let schema = json!({"properties": {
+            "s": {"type": "string"}, "i": {"type": "integer"}, "n": {"type": "number"}, "b": {"type": "boolean"},
+            "l": {"type": "array", "items": {"type": "string"}}, "o": {"type": "object"},
+            "u": {"type": ["string", "null"]}, "a": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            "e": {"enum": ["x", 1, null]}, "r": {"$ref": "#/$defs/R"}, "any": {}},
+            "required": ["s", "i", "n", "b", "l", "o", "u", "a", "e", "r", "any"],
+            "$defs": {"R": {"type": "string"}}});
+        assert_eq!(
+            signature_of(&schema),
+            "t(s: str, i: int, n: float, b: bool, l: list[str], o: dict, u: str | None, a: int | None, \
+             e: Literal['x', 1, None], r: str, any: Any)"
+        );
+    }
+
+    #[test]
+    fn optional_parameters_show_their_default_or_dots() {
+        let schema = json!({"properties": {"repo": {"type": "string"}, "flag": {"type": "boolean", "default": true},
+            "text": {"type": "string", "default": "it's"}}});
+        assert_eq!(signature_of(&schema), r"t(repo: str = '...', flag: bool = True, text: str = 'it\'s')");
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_ends() {
+        let schema = json!({"properties": {"node": {"$ref": "#/$defs/N"}}, "required": ["node"],
+            "$defs": {"N": {"type": "array", "items": {"$ref": "#/$defs/N"}}}});
+        assert_eq!(signature_of(&schema), "t(node: list[list[Any]])");
+    }
+}
