@@ -1,1 +1,2 @@
-//! x
+//! Clients and servers that onetool's own tests talk to.
+

@@ -1,1 +1,48 @@
-//! x
+//! One MCP server in front of every tool an AI agent has.
+//!
+//! Build a [`Server`] from tools, resources and prompts, and serve it over stdio or streamable HTTP; or load a
+//! [`Config`](config::Config) and run the whole [`Gateway`].
+//!
+//! ```no_run
+//! use onetool::{CallContext, Server, tool_fn};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct City {
+//!     /// Name of the city.
+//!     city: String,
+//! }
+//!
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::builder().name("weather").build()?;
+//! server.register_tool(tool_fn("weather.now", "Fetch current weather.", |args: City, _cx: CallContext| async move {
+//!     format!("sunny in {}", args.city)
+//! }))?;
+//! server.serve_stdio().await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod capabilities;
+pub mod catalog;
+pub mod config;
+mod declared;
+mod discover;
+mod dispatch;
+mod gateway;
+pub mod http;
+mod mcp;
+mod random;
+mod read;
+mod server;
+pub mod validate;
+
+pub use onetool_core::*;
+
+pub use capabilities::Capabilities;
+pub use catalog::{Catalog, Policy, RegisterError, Source};
+pub use dispatch::CallError;
+pub use declared::{ChildEnvironment, DeclareError, TemplateError};
+pub use gateway::{Gateway, GatewayError, ReloadReport};
+pub use mcp::ServeError;
+pub use read::ReadError;
+pub use server::{Server, ServerBuilder};

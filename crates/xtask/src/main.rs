@@ -1,1 +1,91 @@
-fn main(){}
+//! The one door for developers: `cargo xtask ci`, `test`, `tidy`, `codegen`, `conformance`, `bench`.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line tool for developers"
+)]
+
+mod bench;
+mod cargo;
+mod ci;
+mod codegen;
+mod conformance;
+mod deny;
+mod outside;
+mod process;
+mod test;
+mod tidy;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "Checks, tests, generated files and measurements"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every check that needs nothing installed: fmt, clippy, tests, doc tests, codegen, tidy, deny
+    Ci,
+    /// Install what is missing, then run ci, the conformance suite and the outside client
+    Test,
+    /// Install the pinned npm and PyPI packages under ~/.cache/onetool
+    Install,
+    /// Check the habits that no compiler checks: headers, sizes, lints, requirement ids, rooms
+    Tidy,
+    /// Write the generated files: the configuration schema and the CLI reference
+    Codegen {
+        /// Fail if a file would change, write nothing
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check the licences and sources of every dependency
+    Deny,
+    /// Run MCP's own conformance suite against a server built with our public API
+    Conformance {
+        /// Run the other protocol revisions after one has failed
+        #[arg(long)]
+        keep_going: bool,
+    },
+    /// Drive the debug binary with the Python `mcp` client over stdio and HTTP
+    Outside,
+    /// Measure the release binaries
+    Bench {
+        #[command(subcommand)]
+        what: bench::What,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Ci => ci::run(),
+        Command::Test => test::run(),
+        Command::Install => tools::install_all(),
+        Command::Tidy => tidy::run(),
+        Command::Codegen { check } => codegen::run(if check {
+            codegen::Mode::Check
+        } else {
+            codegen::Mode::Write
+        }),
+        Command::Deny => deny::run(),
+        Command::Conformance { keep_going } => conformance::run(keep_going),
+        Command::Outside => outside::run(),
+        Command::Bench { what } => bench::run(what),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The fixtures of MCP's conformance suite, built with onetool's public API alone.
+
+fn main() {}

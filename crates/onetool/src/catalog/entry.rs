@@ -1,0 +1,110 @@
+//! One tool in the catalog, with what is derived from its spec once.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use onetool_core::{JsonObject, Tool, ToolName, ToolSpec};
+
+use super::RegisterError;
+use crate::validate::{Validator, listed_schema};
+
+/// Where a tool, resource or prompt comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Source {
+    /// It belongs to the gateway itself.
+    Builtin,
+    /// A program registered it.
+    Code,
+    /// The configuration declares it.
+    Config,
+}
+
+impl Source {
+    /// Tells whether a broken schema is the operator's own mistake, to be refused at once.
+    fn is_checked_at_registration(&self) -> bool {
+        matches!(self, Self::Builtin | Self::Code | Self::Config)
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin | Self::Code | Self::Config => f.write_str("local"),
+        }
+    }
+}
+
+/// What the operator wants agents to be told about a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolDocs {
+    /// Replaces the tool's own description.
+    pub description: Option<String>,
+    /// Calls that show how to use it.
+    pub examples: Vec<String>,
+    /// Further words to find it by.
+    pub keywords: Vec<String>,
+    /// What kind of tool it is.
+    pub category: Option<String>,
+}
+
+/// One tool in the catalog.
+pub struct Entry {
+    tool: Arc<dyn Tool>,
+    flat_name: Arc<str>,
+    source: Source,
+    listed_schema: Arc<JsonObject>,
+    validator: OnceLock<Validator>,
+}
+
+impl Entry {
+    pub(super) fn new(tool: Arc<dyn Tool>, flat_name: Arc<str>, source: Source) -> Result<Self, RegisterError> {
+        let spec = tool.spec();
+        let validator = OnceLock::new();
+        if source.is_checked_at_registration() {
+            let compiled = Validator::compile(&spec.input_schema);
+            if let Some(reason) = compiled.broken() {
+                return Err(RegisterError::InvalidSchema { name: spec.name.clone(), reason: reason.to_owned() });
+            }
+            // The lock is new, so nothing can be in it yet.
+            let _ = validator.set(compiled);
+        }
+        let listed_schema = listed_schema(&spec.input_schema);
+        Ok(Self { tool, flat_name, source, listed_schema, validator })
+    }
+
+    /// Returns the tool itself. Call it through [`Server::call`](crate::Server::call), which checks first.
+    pub fn tool(&self) -> &Arc<dyn Tool> {
+        &self.tool
+    }
+
+    /// Returns what the tool says of itself.
+    pub fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    /// Returns the canonical name.
+    pub fn name(&self) -> &ToolName {
+        &self.spec().name
+    }
+
+    /// Returns the name under which MCP clients see it, unique in the catalog.
+    pub fn flat_name(&self) -> &str {
+        &self.flat_name
+    }
+
+    /// Returns where it comes from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Returns the input schema in the form that every client accepts.
+    pub fn listed_schema(&self) -> &Arc<JsonObject> {
+        &self.listed_schema
+    }
+
+    /// Returns the check of its arguments, compiled on first use.
+    pub fn validator(&self) -> &Validator {
+        self.validator.get_or_init(|| Validator::compile(&self.spec().input_schema))
+    }
+}

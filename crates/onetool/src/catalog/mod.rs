@@ -1,0 +1,196 @@
+//! Every tool, resource and prompt there is, in immutable snapshots that are swapped at once.
+
+mod entry;
+mod error;
+mod policy;
+mod resolve;
+mod shared;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use onetool_core::{FLAT_NAME_MAX, Prompt, Resource, Tool, ToolName};
+
+pub use entry::{Entry, Source, ToolDocs};
+pub use error::{RegisterError, UnknownName};
+pub use policy::Policy;
+pub(crate) use shared::{Change, SharedCatalog};
+
+/// Everything that a request needs to know, as it was at one moment.
+///
+/// Tools, resources and prompts stand in the order in which they were registered.
+#[derive(Clone, Default)]
+pub struct Catalog {
+    tools: IndexMap<ToolName, Arc<Entry>>,
+    by_flat_name: HashMap<Arc<str>, ToolName>,
+    resources: IndexMap<String, Registered<dyn Resource>>,
+    prompts: IndexMap<String, Registered<dyn Prompt>>,
+    reserved: Arc<[String]>,
+    rules: Arc<Rules>,
+}
+
+/// What the operator says about tools, beyond what their sources say.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// Which tools may be called.
+    pub policy: Policy,
+    /// What agents are told about them.
+    pub docs: IndexMap<String, ToolDocs>,
+    /// Old names and the new ones.
+    pub renames: IndexMap<String, String>,
+}
+
+struct Registered<T: ?Sized> {
+    item: Arc<T>,
+    source: Source,
+}
+
+impl<T: ?Sized> Clone for Registered<T> {
+    fn clone(&self) -> Self {
+        Self { item: self.item.clone(), source: self.source.clone() }
+    }
+}
+
+impl Catalog {
+    /// Returns every tool that the policy allows.
+    pub fn tools(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
+        self.tools.values().filter(|entry| self.rules.policy.allows(entry.name()))
+    }
+
+    /// Returns every resource, templates included.
+    pub fn resources(&self) -> impl Iterator<Item = &Arc<dyn Resource>> {
+        self.resources.values().map(|registered| &registered.item)
+    }
+
+    /// Returns every prompt.
+    pub fn prompts(&self) -> impl Iterator<Item = &Arc<dyn Prompt>> {
+        self.prompts.values().map(|registered| &registered.item)
+    }
+
+    /// Returns the prompt of that name.
+    pub fn prompt(&self, name: &str) -> Option<&Arc<dyn Prompt>> {
+        self.prompts.get(name).map(|registered| &registered.item)
+    }
+
+    /// Returns the resource or template registered under exactly that URI.
+    pub fn resource(&self, uri: &str) -> Option<&Arc<dyn Resource>> {
+        self.resources.get(uri).map(|registered| &registered.item)
+    }
+
+    /// Returns what the operator says about the tools.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Returns what the operator wants agents to be told about a tool.
+    pub fn docs(&self, name: &ToolName) -> Option<&ToolDocs> {
+        self.rules.docs.get(name.as_str())
+    }
+
+    /// Returns the description that agents see.
+    pub fn description<'a>(&'a self, entry: &'a Entry) -> &'a str {
+        let own = self.docs(entry.name()).and_then(|docs| docs.description.as_deref());
+        own.unwrap_or(&entry.spec().description)
+    }
+
+    /// Returns the flat names that had to get a suffix, each with its tool.
+    pub fn renamed_apart(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.tools.values().filter(|entry| entry.flat_name() != entry.name().flat())
+    }
+
+    pub(crate) fn reserve(&mut self, names: &[&str]) {
+        self.reserved = names.iter().map(|name| (*name).to_owned()).collect();
+    }
+
+    pub(crate) fn set_rules(&mut self, rules: Rules) {
+        self.rules = Arc::new(rules);
+    }
+
+    pub(crate) fn add_tool(&mut self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
+        let name = tool.spec().name.clone();
+        name.check()?;
+        if source != Source::Builtin && self.is_reserved(&name) {
+            return Err(RegisterError::ReservedTool { name });
+        }
+        if self.tools.contains_key(&name) {
+            return Err(RegisterError::DuplicateTool { name });
+        }
+        let flat: Arc<str> = self.free_flat_name(&name, &source).into();
+        let entry = Entry::new(tool, flat.clone(), source)?;
+        self.by_flat_name.insert(flat, name.clone());
+        self.tools.insert(name, Arc::new(entry));
+        Ok(())
+    }
+
+    pub(crate) fn add_resource(&mut self, item: Arc<dyn Resource>, source: Source) -> Result<(), RegisterError> {
+        let uri = item.spec().uri.as_str().to_owned();
+        if !uri.contains(':') {
+            return Err(RegisterError::InvalidUri { uri });
+        }
+        if self.resources.contains_key(&uri) {
+            return Err(RegisterError::DuplicateResource { uri });
+        }
+        self.resources.insert(uri, Registered { item, source });
+        Ok(())
+    }
+
+    pub(crate) fn add_prompt(&mut self, item: Arc<dyn Prompt>, source: Source) -> Result<(), RegisterError> {
+        let name = item.spec().name.clone();
+        if name.is_empty() {
+            return Err(RegisterError::EmptyPromptName);
+        }
+        if self.prompts.contains_key(&name) {
+            return Err(RegisterError::DuplicatePrompt { name });
+        }
+        self.prompts.insert(name, Registered { item, source });
+        Ok(())
+    }
+
+    pub(crate) fn remove_tool(&mut self, name: &str) -> bool {
+        let Ok(entry) = self.resolve(name) else { return false };
+        let (name, flat) = (entry.name().clone(), entry.flat_name().to_owned());
+        self.tools.shift_remove(&name);
+        self.by_flat_name.remove(flat.as_str());
+        true
+    }
+
+    pub(crate) fn remove_prompt(&mut self, name: &str) -> bool {
+        self.prompts.shift_remove(name).is_some()
+    }
+
+    pub(crate) fn remove_resource(&mut self, uri: &str) -> bool {
+        self.resources.shift_remove(uri).is_some()
+    }
+
+    /// Takes out everything that came from `source`.
+    pub(crate) fn remove_source(&mut self, source: &Source) {
+        self.tools.retain(|_, entry| entry.source() != source);
+        self.by_flat_name.retain(|_, name| self.tools.contains_key(name));
+        self.resources.retain(|_, registered| registered.source != *source);
+        self.prompts.retain(|_, registered| registered.source != *source);
+    }
+
+    fn is_reserved(&self, name: &ToolName) -> bool {
+        self.reserved.iter().any(|it| it == name.as_str() || Some(it.as_str()) == name.pack())
+    }
+
+    /// Returns the name's flat spelling, with a number at its end if another tool has it.
+    fn free_flat_name(&self, name: &ToolName, source: &Source) -> String {
+        let wanted = name.flat();
+        let is_taken = |flat: &str| {
+            self.by_flat_name.contains_key(flat)
+                || (*source != Source::Builtin && self.reserved.iter().any(|it| it == flat))
+        };
+        if !is_taken(&wanted) {
+            return wanted;
+        }
+        (2..)
+            .map(|number| {
+                let suffix = format!("_{number}");
+                format!("{}{suffix}", &wanted[..wanted.len().min(FLAT_NAME_MAX - suffix.len())])
+            })
+            .find(|flat| !is_taken(flat))
+            .unwrap_or(wanted)
+    }
+}

@@ -1,0 +1,52 @@
+//! From a name as somebody wrote it to the tool that is meant.
+
+use std::sync::Arc;
+
+use onetool_core::ToolName;
+
+use super::{Catalog, Entry, UnknownName};
+
+const NEAR_NAMES: usize = 3;
+const NEAR_ENOUGH: f64 = 0.78;
+/// A prefix that every name had before names became short.
+const LEGACY_PREFIX: &str = "go_ent_";
+
+impl Catalog {
+    /// Returns the tool of a canonical or flat name.
+    ///
+    /// # Errors
+    /// When no tool has the name; the error knows the new name of a renamed one, or names that look alike.
+    pub fn resolve(&self, name: &str) -> Result<&Arc<Entry>, UnknownName> {
+        self.get(name).ok_or_else(|| {
+            let renamed_to = self.renamed_to(name);
+            let near = if renamed_to.is_some() { Vec::new() } else { self.near_names(name) };
+            UnknownName { name: name.to_owned(), renamed_to, near }
+        })
+    }
+
+    fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.tools.get(&ToolName::new(name)).or_else(|| self.tools.get(self.by_flat_name.get(name)?))
+    }
+
+    fn renamed_to(&self, name: &str) -> Option<String> {
+        let by_rule = || name.strip_prefix(LEGACY_PREFIX).filter(|short| self.get(short).is_some());
+        self.rules.renames.get(name).map(String::as_str).or_else(by_rule).map(str::to_owned)
+    }
+
+    fn near_names(&self, name: &str) -> Vec<String> {
+        let wanted = name.to_lowercase();
+        let score = |entry: &Entry| {
+            let own = entry.name().as_str().to_lowercase();
+            let flat = entry.flat_name().to_lowercase();
+            let tool = entry.name().tool().to_lowercase();
+            [own, flat, tool].iter().map(|it| strsim::jaro_winkler(it, &wanted)).fold(0.0, f64::max)
+        };
+        let mut scored: Vec<(f64, &str)> = self
+            .tools()
+            .map(|entry| (score(entry), entry.name().as_str()))
+            .filter(|(score, _)| *score >= NEAR_ENOUGH)
+            .collect();
+        scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
+        scored.into_iter().take(NEAR_NAMES).map(|(_, name)| name.to_owned()).collect()
+    }
+}

@@ -1,0 +1,74 @@
+//! The current snapshot, and news of its changes.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::watch;
+
+use super::Catalog;
+
+/// Counts the changes of each kind since the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) tools: u64,
+    pub(crate) resources: u64,
+    pub(crate) prompts: u64,
+}
+
+impl Change {
+    pub(crate) const TOOLS: Self = Self { tools: 1, resources: 0, prompts: 0 };
+    pub(crate) const RESOURCES: Self = Self { tools: 0, resources: 1, prompts: 0 };
+    pub(crate) const PROMPTS: Self = Self { tools: 0, resources: 0, prompts: 1 };
+    pub(crate) const ALL: Self = Self { tools: 1, resources: 1, prompts: 1 };
+}
+
+/// The snapshot that new requests get. Those under way keep the one they have.
+pub(crate) struct SharedCatalog {
+    current: RwLock<Arc<Catalog>>,
+    changes: watch::Sender<Change>,
+}
+
+impl SharedCatalog {
+    pub(crate) fn new(catalog: Catalog) -> Self {
+        Self { current: RwLock::new(Arc::new(catalog)), changes: watch::Sender::new(Change::default()) }
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Catalog> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Change> {
+        self.changes.subscribe()
+    }
+
+    /// Makes one small change. It has to be all or nothing; the snapshot is copied only if somebody holds it.
+    pub(crate) fn edit<T, E>(
+        &self,
+        change: Change,
+        edit: impl FnOnce(&mut Catalog) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let done = edit(Arc::make_mut(&mut current))?;
+        drop(current);
+        self.announce(change);
+        Ok(done)
+    }
+
+    /// Makes a change of many steps on a copy, and swaps it in only if all of them worked.
+    pub(crate) fn replace<T, E>(&self, edit: impl FnOnce(&mut Catalog) -> Result<T, E>) -> Result<T, E> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Catalog::clone(&current);
+        let done = edit(&mut next)?;
+        *current = Arc::new(next);
+        drop(current);
+        self.announce(Change::ALL);
+        Ok(done)
+    }
+
+    fn announce(&self, change: Change) {
+        self.changes.send_modify(|count| {
+            count.tools += change.tools;
+            count.resources += change.resources;
+            count.prompts += change.prompts;
+        });
+    }
+}

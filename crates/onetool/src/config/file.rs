@@ -1,0 +1,263 @@
+//! The configuration file as written; the comments on its fields are the texts of its JSON Schema.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use onetool_core::{JsonObject, Role, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::resolved::ProtocolRevision;
+
+/// The configuration of onetool.
+///
+/// `${NAME}` and `${NAME:-default}` inside values are replaced from `secrets.yaml` beside this file, then from the
+/// environment; `$${` is a literal `${`. Paths are relative to the file that holds them.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct ConfigFile {
+    /// The version of this format; 1 if missing.
+    pub(super) version: Option<u64>,
+    /// Files to merge, from left to right; this file wins. Maps merge, other values replace each other, and the
+    /// lists `tools`, `resources` and `prompts` are joined.
+    // Read from the tree, before there is a typed file; here for the schema.
+    pub(super) include: Option<Vec<String>>,
+    /// What onetool says about itself, and the limits of a call.
+    pub(super) server: Option<ServerFile>,
+    /// Tools made from a request or a command.
+    pub(super) tools: Option<Vec<ToolFile>>,
+    /// Resources made from a text or a file.
+    pub(super) resources: Option<Vec<ResourceFile>>,
+    /// Prompts made from templates.
+    pub(super) prompts: Option<Vec<PromptFile>>,
+    /// What agents are told beyond what the tools themselves say.
+    pub(super) docs: Option<DocsFile>,
+    /// Old names of tools, each with the name that it has now.
+    pub(super) renames: Option<IndexMap<String, String>>,
+    /// The HTTP server.
+    pub(super) http: Option<HttpFile>,
+    /// The protocol spoken with clients.
+    pub(super) protocol: Option<ProtocolFile>,
+    /// Which tools may be called.
+    pub(super) policy: Option<PolicyFile>,
+}
+
+/// What onetool says about itself, and the limits of a call.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct ServerFile {
+    /// The name that clients see; `onetool` if missing.
+    pub(super) name: Option<String>,
+    /// What clients tell their model about this server.
+    pub(super) instructions: Option<String>,
+    /// After how many seconds a call is given up; 300 if missing.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 86400))]
+    pub(super) call_timeout: Option<f64>,
+}
+
+/// A tool: exactly one of `http` and `command`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a map")]
+pub(super) struct ToolFile {
+    /// Its name, `pack.tool`.
+    pub(super) name: String,
+    /// A name for people.
+    pub(super) title: Option<String>,
+    /// What it does, in words for a model.
+    pub(super) description: String,
+    /// Its parameters: a JSON Schema for each. A parameter is required unless it has a `default` or
+    /// `required: false`.
+    pub(super) params: Option<IndexMap<String, JsonObject>>,
+    /// The JSON Schema of all parameters, instead of `params`.
+    pub(super) input_schema: Option<JsonObject>,
+    /// Hints about its effects.
+    pub(super) annotations: Option<ToolAnnotations>,
+    /// After how many seconds a call is given up; that of the server if missing.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 86400))]
+    pub(super) timeout: Option<f64>,
+    /// The request to make.
+    pub(super) http: Option<HttpToolFile>,
+    /// The program to run and its arguments, as a list. Arguments may hold `{{ parameter }}`.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) command: Option<Argv>,
+    /// Where the command runs; the directory of this file if missing.
+    pub(super) cwd: Option<String>,
+    /// Environment variables for the command.
+    pub(super) env: Option<IndexMap<String, String>>,
+    /// What the command reads; may hold `{{ parameter }}`.
+    pub(super) stdin: Option<String>,
+}
+
+/// An HTTP request; its texts may hold `{{ parameter }}`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a map")]
+pub(super) struct HttpToolFile {
+    /// The method; GET if missing.
+    pub(super) method: Option<String>,
+    /// The address; parameters may stand in the path and behind it.
+    pub(super) url: String,
+    /// Query parameters to add to the address.
+    pub(super) query: Option<IndexMap<String, String>>,
+    /// Headers to send.
+    pub(super) headers: Option<IndexMap<String, String>>,
+    /// A JSON body to send; the texts in it may hold `{{ parameter }}`.
+    pub(super) json: Option<Value>,
+    /// A text body to send, instead of `json`.
+    pub(super) body: Option<String>,
+}
+
+/// A resource: exactly one of `text` and `file`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a map")]
+pub(super) struct ResourceFile {
+    /// Its URI.
+    pub(super) uri: String,
+    /// A short name.
+    pub(super) name: String,
+    /// What it holds, in words.
+    pub(super) description: Option<String>,
+    /// The MIME type of its contents.
+    pub(super) mime_type: Option<String>,
+    /// The contents themselves.
+    pub(super) text: Option<String>,
+    /// A file with the contents, read anew each time.
+    pub(super) file: Option<String>,
+    /// Whether the file is bytes rather than text; guessed from the MIME type if missing.
+    pub(super) blob: Option<bool>,
+}
+
+/// A prompt: exactly one of `template` and `messages`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a map")]
+pub(super) struct PromptFile {
+    /// Its name.
+    pub(super) name: String,
+    /// A name for people.
+    pub(super) title: Option<String>,
+    /// What it is for.
+    pub(super) description: Option<String>,
+    /// What it takes.
+    pub(super) arguments: Option<Vec<PromptArgumentFile>>,
+    /// The one message of the user; may hold `{{ argument }}`.
+    pub(super) template: Option<String>,
+    /// The messages, instead of `template`.
+    pub(super) messages: Option<Vec<PromptMessageFile>>,
+}
+
+/// An argument of a prompt.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a map")]
+pub(super) struct PromptArgumentFile {
+    /// Its name.
+    pub(super) name: String,
+    /// What it means.
+    pub(super) description: Option<String>,
+    /// Whether it has to be given; false if missing.
+    pub(super) required: Option<bool>,
+}
+
+/// A message of a prompt.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a map")]
+pub(super) struct PromptMessageFile {
+    /// Who speaks.
+    pub(super) role: Role,
+    /// What is said; may hold `{{ argument }}`.
+    pub(super) text: String,
+}
+
+/// What agents are told beyond what the tools themselves say.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct DocsFile {
+    /// Where the documentation is; links to pages of packs begin with it.
+    pub(super) base_url: Option<String>,
+    /// Instructions for whole packs.
+    pub(super) packs: Option<IndexMap<String, String>>,
+    /// Words about single tools, by canonical name.
+    pub(super) tools: Option<IndexMap<String, ToolDocsFile>>,
+}
+
+/// Words about a tool.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct ToolDocsFile {
+    /// A description instead of the tool's own.
+    pub(super) description: Option<String>,
+    /// Calls to show.
+    pub(super) examples: Option<Vec<String>>,
+    /// Words under which the tool is found, too.
+    pub(super) keywords: Option<Vec<String>>,
+    /// The kind of tool, for filters.
+    pub(super) category: Option<String>,
+}
+
+/// The HTTP server.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct HttpFile {
+    /// The address and port to listen on; 127.0.0.1:7411 if missing.
+    pub(super) listen: Option<String>,
+    /// The access token: `auto` makes one, `none` asks for none, anything else is the token.
+    pub(super) token: Option<String>,
+    /// Whether the page and the API may call tools; false if missing.
+    pub(super) allow_execute: Option<bool>,
+    /// The title of the page; `onetool` if missing.
+    pub(super) title: Option<String>,
+    /// Host names, beyond the address itself, under which requests may come in.
+    pub(super) allowed_hosts: Option<Vec<String>>,
+    /// Origins of pages elsewhere that may send requests.
+    pub(super) allowed_origins: Option<Vec<String>>,
+    /// The largest request in bytes; 4194304 if missing.
+    #[schemars(range(min = 1))]
+    pub(super) max_body: Option<usize>,
+}
+
+/// The protocol spoken with clients.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct ProtocolFile {
+    /// The newest revision to speak; the newest known if missing.
+    pub(super) max: Option<ProtocolRevision>,
+}
+
+/// Which tools may be called, by globs over canonical names.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct PolicyFile {
+    /// Tools that may be called; `["*"]`, all, if missing.
+    pub(super) allow: Option<Vec<String>>,
+    /// Tools that may not, even if `allow` names them.
+    pub(super) deny: Option<Vec<String>>,
+}
+
+/// A command line as a list; a string would need a shell, and shells are how commands get injected.
+pub(super) struct Argv(pub(super) Vec<String>);
+
+impl<'de> Deserialize<'de> for Argv {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Argv;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list, for example [git, log]")
+            }
+
+            fn visit_str<E: Error>(self, _: &str) -> Result<Argv, E> {
+                Err(E::custom("give the command as a list, for example [git, log]"))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Argv, A::Error> {
+                let mut argv = Vec::new();
+                while let Some(argument) = items.next_element()? {
+                    argv.push(argument);
+                }
+                Ok(Argv(argv))
+            }
+        }
+        deserializer.deserialize_any(List)
+    }
+}

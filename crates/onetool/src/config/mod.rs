@@ -1,0 +1,79 @@
+//! The configuration: one YAML file, what it includes, and the secrets beside it.
+//!
+//! Text → tree with lines (`parse`, `tree`) → includes merged (`include`) → variables expanded (`expand`) →
+//! as written (`file`, read by `de`) → as meant (`resolved`, made and checked by `resolve`).
+
+mod de;
+mod error;
+mod expand;
+mod file;
+mod include;
+mod parse;
+mod resolve;
+mod resolved;
+mod secrets;
+mod suggest;
+mod tree;
+
+use std::path::{Path, absolute};
+
+use serde_json::Value;
+
+pub use error::ConfigError;
+pub use resolved::{
+    CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, PolicyConfig, PromptConfig,
+    PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig, ServerConfig, TokenConfig, ToolBody,
+    ToolConfig, ToolDocs,
+};
+pub use secrets::{Redactor, Secret};
+pub use tree::Location;
+
+/// The newest version of the format that this onetool reads.
+const KNOWN_VERSION: u64 = 1;
+
+/// Reads the configuration at `path`.
+///
+/// Variables come from `secrets.yaml` beside it, then from `env`. A relative path is taken from where the process is.
+///
+/// # Errors
+/// At the first thing that is wrong, with its file and line.
+pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config, ConfigError> {
+    let path = &absolute(path).map_err(|source| ConfigError::Read {
+        path: path.to_owned(),
+        at: None,
+        source,
+    })?;
+    let mut tree = include::read_tree(path)?;
+    let mut warnings = Vec::new();
+    let secrets = secrets::read_secrets(&path.with_file_name("secrets.yaml"), &mut warnings)?;
+    let mut variables = expand::Variables::new(secrets, env);
+    variables.expand(&mut tree, "")?;
+    let redactor = Redactor::new(variables.into_values());
+    let config = de::from_tree(&tree)
+        .and_then(|file| resolve::resolve(file, &tree))
+        .map_err(|error| error.scrubbed(&redactor))?;
+    let redactor = match &config.http.token {
+        TokenConfig::Value(token) => redactor.with(token.expose()),
+        _ => redactor,
+    };
+    Ok(Config {
+        path: Some(path.clone()),
+        redactor,
+        warnings,
+        ..config
+    })
+}
+
+/// Returns the JSON Schema of the configuration file.
+pub fn json_schema() -> Value {
+    let mut schema = schemars::schema_for!(file::ConfigFile);
+    schema.insert(
+        "$id".into(),
+        "https://onetool.beycom.online/onetool.schema.json".into(),
+    );
+    schema.insert("title".into(), "onetool configuration".into());
+    schema.to_value()
+}
+
+#[cfg(test)]
+mod tests;

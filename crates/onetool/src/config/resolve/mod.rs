@@ -1,0 +1,222 @@
+//! As written → as meant: defaults filled in, everything checked that types alone do not say.
+
+mod primitive;
+mod schema;
+mod template;
+mod tool;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use onetool_core::ToolName;
+
+use super::ConfigError;
+use super::file::{ConfigFile, DocsFile, HttpFile, PolicyFile, ServerFile, ToolDocsFile};
+use super::resolved::{Config, DocsConfig, HttpConfig, PolicyConfig, ServerConfig, TokenConfig, ToolDocs};
+use super::secrets::Secret;
+use super::tree::{Location, Node, Place};
+
+/// Checks what was written; `tree` is where it was read from, and says the lines.
+pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigError> {
+    let root = Place::root(tree);
+    if file.version == Some(0) {
+        return Err(ConfigError::invalid(
+            &root.field("version"),
+            "versions begin with 1",
+        ));
+    }
+    let config = Config {
+        server: server(file.server.unwrap_or_default(), &root.field("server"))?,
+        tools: each(file.tools, &root.field("tools"), tool::resolve)?,
+        resources: each(file.resources, &root.field("resources"), primitive::resource)?,
+        prompts: each(file.prompts, &root.field("prompts"), primitive::prompt)?,
+        docs: docs(file.docs.unwrap_or_default(), &root.field("docs"))?,
+        renames: renames(file.renames.unwrap_or_default(), &root.field("renames"))?,
+        http: http(file.http.unwrap_or_default(), &root.field("http"))?,
+        protocol_max: file.protocol.and_then(|it| it.max).unwrap_or_default(),
+        policy: policy(file.policy.unwrap_or_default(), &root.field("policy"))?,
+        ..Config::default()
+    };
+    once("tool", config.tools.iter().map(|it| (&it.name, &it.at)))?;
+    once("resource", config.resources.iter().map(|it| (&it.uri, &it.at)))?;
+    once("resource", config.resources.iter().map(|it| (&it.name, &it.at)))?;
+    once("prompt", config.prompts.iter().map(|it| (&it.name, &it.at)))?;
+    Ok(config)
+}
+
+fn each<T, U>(
+    items: Option<Vec<T>>,
+    place: &Place<'_>,
+    resolve: fn(T, &Place<'_>) -> Result<U, ConfigError>,
+) -> Result<Vec<U>, ConfigError> {
+    let items = items.into_iter().flatten().enumerate();
+    items
+        .map(|(index, item)| resolve(item, &place.item(index)))
+        .collect()
+}
+
+/// Refuses a name that is used twice.
+fn once<'a>(
+    kind: &'static str,
+    names: impl Iterator<Item = (&'a String, &'a Location)>,
+) -> Result<(), ConfigError> {
+    let mut seen = HashMap::new();
+    for (name, at) in names {
+        if let Some(first) = seen.insert(name, at) {
+            let (name, first) = (name.clone(), Box::new(first.clone()));
+            return Err(ConfigError::Twice {
+                kind,
+                name,
+                first,
+                at: at.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn server(file: ServerFile, place: &Place<'_>) -> Result<ServerConfig, ConfigError> {
+    let default = ServerConfig::default();
+    Ok(ServerConfig {
+        name: filled(file.name, &place.field("name"))?.unwrap_or(default.name),
+        instructions: file.instructions,
+        call_timeout: seconds(file.call_timeout, &place.field("call_timeout"))?
+            .unwrap_or(default.call_timeout),
+    })
+}
+
+fn docs(file: DocsFile, place: &Place<'_>) -> Result<DocsConfig, ConfigError> {
+    let default = DocsConfig::default();
+    let base_url = file.base_url.unwrap_or(default.base_url);
+    let is_web = url::Url::parse(&base_url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    if !is_web {
+        return Err(ConfigError::invalid(
+            &place.field("base_url"),
+            "has to begin with http:// or https://",
+        ));
+    }
+    let tools = file.tools.unwrap_or_default();
+    for name in tools.keys() {
+        check_name(name, &place.field("tools").field(name))?;
+    }
+    let tools = tools
+        .into_iter()
+        .map(|(name, docs)| (name, tool_docs(docs)))
+        .collect();
+    Ok(DocsConfig {
+        base_url,
+        packs: file.packs.unwrap_or_default(),
+        tools,
+    })
+}
+
+fn tool_docs(file: ToolDocsFile) -> ToolDocs {
+    ToolDocs {
+        description: file.description,
+        examples: file.examples.unwrap_or_default(),
+        keywords: file.keywords.unwrap_or_default(),
+        category: file.category,
+    }
+}
+
+fn renames(
+    names: IndexMap<String, String>,
+    place: &Place<'_>,
+) -> Result<IndexMap<String, String>, ConfigError> {
+    for (old, new) in &names {
+        let place = place.field(old);
+        check_name(old, &place)?;
+        check_name(new, &place)?;
+        if old == new {
+            return Err(ConfigError::invalid(
+                &place,
+                "the old and the new name are the same",
+            ));
+        }
+    }
+    Ok(names)
+}
+
+fn http(file: HttpFile, place: &Place<'_>) -> Result<HttpConfig, ConfigError> {
+    let default = HttpConfig::default();
+    let invalid_address = |_| {
+        let message = "has to be an IP address and a port, for example 127.0.0.1:7411";
+        ConfigError::invalid(&place.field("listen"), message)
+    };
+    if file.max_body == Some(0) {
+        return Err(ConfigError::invalid(
+            &place.field("max_body"),
+            "has to be more than 0",
+        ));
+    }
+    let token = match filled(file.token, &place.field("token"))?.as_deref() {
+        None | Some("auto") => TokenConfig::Auto,
+        Some("none") => TokenConfig::None,
+        Some(value) => TokenConfig::Value(Secret::new(value)),
+    };
+    Ok(HttpConfig {
+        listen: file
+            .listen
+            .map_or(Ok(default.listen), |it| it.parse().map_err(invalid_address))?,
+        token,
+        allow_execute: file.allow_execute.unwrap_or(default.allow_execute),
+        title: file.title.unwrap_or(default.title),
+        allowed_hosts: file.allowed_hosts.unwrap_or_default(),
+        allowed_origins: file.allowed_origins.unwrap_or_default(),
+        max_body: file.max_body.unwrap_or(default.max_body),
+    })
+}
+
+fn policy(file: PolicyFile, place: &Place<'_>) -> Result<PolicyConfig, ConfigError> {
+    let default = PolicyConfig::default();
+    let config = PolicyConfig {
+        allow: file.allow.unwrap_or(default.allow),
+        deny: file.deny.unwrap_or_default(),
+    };
+    for (key, globs) in [("allow", &config.allow), ("deny", &config.deny)] {
+        // A rule that matches nothing looks like one that does: an empty one is a mistake.
+        if let Some(index) = globs.iter().position(|glob| glob.trim().is_empty()) {
+            return Err(ConfigError::invalid(
+                &place.field(key).item(index),
+                "a pattern cannot be empty",
+            ));
+        }
+    }
+    Ok(config)
+}
+
+fn check_name(name: &str, place: &Place<'_>) -> Result<(), ConfigError> {
+    ToolName::new(name)
+        .check()
+        .map_err(|error| ConfigError::invalid(place, error.to_string()))
+}
+
+/// Refuses an empty text.
+fn filled(text: Option<String>, place: &Place<'_>) -> Result<Option<String>, ConfigError> {
+    match text {
+        Some(text) if text.trim().is_empty() => Err(ConfigError::invalid(place, "cannot be empty")),
+        text => Ok(text),
+    }
+}
+
+/// Reads a time limit. The upper bound keeps deadlines within what clocks can count.
+fn seconds(number: Option<f64>, place: &Place<'_>) -> Result<Option<Duration>, ConfigError> {
+    let Some(number) = number else { return Ok(None) };
+    let duration = Duration::try_from_secs_f64(number).ok();
+    match duration.filter(|it| !it.is_zero() && *it <= Duration::from_hours(24)) {
+        Some(duration) => Ok(Some(duration)),
+        None => Err(ConfigError::invalid(
+            place,
+            "has to be more than 0 and at most 86400 seconds",
+        )),
+    }
+}
+
+/// Makes a path absolute, seen from the file that holds it.
+fn resolve_path(path: &str, place: &Place<'_>) -> PathBuf {
+    let directory = place.at.file.parent().unwrap_or(&place.at.file);
+    // Collecting the components leaves `.` out.
+    directory.join(path).components().collect()
+}

@@ -1,0 +1,94 @@
+//! `params` and `input_schema` → one JSON Schema.
+
+use indexmap::IndexMap;
+use onetool_core::JsonObject;
+use serde_json::{Value, json};
+
+use crate::config::ConfigError;
+use crate::config::tree::Place;
+
+/// Makes the schema of a tool; without either way of writing it, the tool takes nothing.
+pub(super) fn input_schema(
+    params: Option<IndexMap<String, JsonObject>>,
+    schema: Option<JsonObject>,
+    place: &Place<'_>,
+) -> Result<JsonObject, ConfigError> {
+    match (params, schema) {
+        (Some(_), Some(_)) => Err(ConfigError::invalid(
+            place,
+            "'params' and 'input_schema' exclude each other, keep one",
+        )),
+        (None, Some(schema)) => whole(schema, &place.field("input_schema")),
+        (params, None) => from_params(params.unwrap_or_default(), &place.field("params")),
+    }
+}
+
+fn whole(mut schema: JsonObject, place: &Place<'_>) -> Result<JsonObject, ConfigError> {
+    if schema.get("type").is_some_and(|it| it != "object") {
+        return Err(ConfigError::invalid(
+            &place.field("type"),
+            "the type of all parameters together is 'object'",
+        ));
+    }
+    schema.entry("type").or_insert("object".into());
+    check(&Value::Object(schema.clone()), place)?;
+    Ok(schema)
+}
+
+fn from_params(params: IndexMap<String, JsonObject>, place: &Place<'_>) -> Result<JsonObject, ConfigError> {
+    let mut properties = JsonObject::new();
+    let mut required = Vec::new();
+    for (name, mut schema) in params {
+        let place = place.field(&name);
+        // A list under `required` belongs to JSON Schema: the properties that an object needs.
+        let is_required = match schema.get("required") {
+            None | Some(Value::Array(_)) => !schema.contains_key("default"),
+            Some(Value::Bool(flag)) => *flag,
+            Some(_) => {
+                return Err(ConfigError::invalid(
+                    &place.field("required"),
+                    "has to be true or false",
+                ));
+            }
+        };
+        if schema.get("required").is_some_and(Value::is_boolean) {
+            schema.shift_remove("required");
+        }
+        let schema = Value::Object(schema);
+        check(&schema, &place)?;
+        if is_required {
+            required.push(Value::from(name.as_str()));
+        }
+        properties.insert(name, schema);
+    }
+    let mut schema = JsonObject::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), properties.into());
+    if !required.is_empty() {
+        schema.insert("required".into(), required.into());
+    }
+    schema.insert("additionalProperties".into(), json!(false));
+    Ok(schema)
+}
+
+fn check(schema: &Value, place: &Place<'_>) -> Result<(), ConfigError> {
+    let Err(error) = jsonschema::validator_for(schema) else {
+        return Ok(());
+    };
+    // The value may be a secret, the keyword that it breaks is not.
+    let keyword = error.instance_path().to_string();
+    let reason = if keyword.ends_with("/type") {
+        "the types are string, integer, number, boolean, array, object and null".to_owned()
+    } else {
+        error.masked().to_string()
+    };
+    let keyword = if keyword.is_empty() {
+        keyword
+    } else {
+        format!(" at {keyword}")
+    };
+    Err(ConfigError::invalid(
+        place,
+        format!("not a JSON Schema{keyword}: {reason}"),
+    ))
+}

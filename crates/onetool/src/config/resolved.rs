@@ -1,0 +1,343 @@
+//! The configuration as meant: checked, complete, with absolute paths.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use onetool_core::{JsonObject, PromptArgument, Role, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Location, Redactor, Secret};
+
+/// The whole configuration; [`Default`] is what holds without a file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Config {
+    /// The main file, if there is one.
+    pub path: Option<PathBuf>,
+    /// What the server says about itself, and the limits of a call.
+    pub server: ServerConfig,
+    /// Tools made from a request or a command.
+    pub tools: Vec<ToolConfig>,
+    /// Resources made from a text or a file.
+    pub resources: Vec<ResourceConfig>,
+    /// Prompts made from templates.
+    pub prompts: Vec<PromptConfig>,
+    /// What agents are told beyond what the tools themselves say.
+    pub docs: DocsConfig,
+    /// Old names of tools, each with the name that it has now.
+    pub renames: IndexMap<String, String>,
+    /// The HTTP server.
+    pub http: HttpConfig,
+    /// The newest protocol revision to speak.
+    pub protocol_max: ProtocolRevision,
+    /// Which tools may be called.
+    pub policy: PolicyConfig,
+    /// Takes the values of variables out of texts.
+    pub redactor: Redactor,
+    /// What is not wrong, but should not stay so.
+    pub warnings: Vec<String>,
+}
+
+/// What the server says about itself, and the limits of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerConfig {
+    /// The name that clients see.
+    pub name: String,
+    /// What clients tell their model about this server.
+    pub instructions: Option<String>,
+    /// When a call is given up.
+    pub call_timeout: Duration,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            name: "onetool".into(),
+            instructions: None,
+            call_timeout: Duration::from_mins(5),
+        }
+    }
+}
+
+/// A tool made from a request or a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolConfig {
+    /// Its canonical name.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it does, in words for a model.
+    pub description: String,
+    /// The JSON Schema of its parameters, in the order written.
+    pub input_schema: JsonObject,
+    /// Hints about its effects.
+    pub annotations: Option<ToolAnnotations>,
+    /// When a call is given up, if not when the server says.
+    pub timeout: Option<Duration>,
+    /// What a call does.
+    pub body: ToolBody,
+    /// Where it is defined.
+    pub at: Location,
+}
+
+/// What a call of a configured tool does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolBody {
+    /// Makes an HTTP request.
+    Http(HttpToolConfig),
+    /// Runs a program.
+    Command(CommandToolConfig),
+}
+
+/// An HTTP request with templates in it.
+#[derive(Clone, PartialEq)]
+pub struct HttpToolConfig {
+    /// The method, in upper case.
+    pub method: String,
+    /// The address, a template behind its authority.
+    pub url: String,
+    /// Query parameters; the values are templates.
+    pub query: IndexMap<String, String>,
+    /// Headers; the values are templates.
+    pub headers: IndexMap<String, Secret>,
+    /// A JSON body; the strings inside are templates.
+    pub json: Option<Value>,
+    /// A text body, a template.
+    pub body: Option<String>,
+}
+
+/// Any text of a request may hold a secret, so none is shown.
+impl fmt::Debug for HttpToolConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpToolConfig")
+            .field("method", &self.method)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A program to run, with templates in its arguments.
+#[derive(Clone, PartialEq)]
+pub struct CommandToolConfig {
+    /// The program, then its arguments, which are templates.
+    pub argv: Vec<String>,
+    /// Environment variables.
+    pub env: IndexMap<String, Secret>,
+    /// The directory to run in.
+    pub cwd: PathBuf,
+    /// What the program reads, a template.
+    pub stdin: Option<String>,
+}
+
+/// Any argument may hold a secret, so only the program is shown.
+impl fmt::Debug for CommandToolConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandToolConfig")
+            .field("program", &self.argv.first())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A resource made from a text or a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResourceConfig {
+    /// Its URI.
+    pub uri: String,
+    /// A short name.
+    pub name: String,
+    /// What it holds, in words.
+    pub description: Option<String>,
+    /// The MIME type of its contents.
+    pub mime_type: Option<String>,
+    /// Where the contents come from.
+    pub body: ResourceBody,
+    /// Where it is defined.
+    pub at: Location,
+}
+
+/// Where the contents of a configured resource come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResourceBody {
+    /// The contents themselves.
+    Text(String),
+    /// A file, read anew each time.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Whether it is bytes rather than text.
+        blob: bool,
+    },
+}
+
+/// A prompt made from templates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptConfig {
+    /// Its name.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What it takes.
+    pub arguments: Vec<PromptArgument>,
+    /// Its messages.
+    pub messages: Vec<PromptMessageConfig>,
+    /// Where it is defined.
+    pub at: Location,
+}
+
+/// A message of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptMessageConfig {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said, a template.
+    pub text: String,
+}
+
+/// What agents are told beyond what the tools themselves say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DocsConfig {
+    /// Where the documentation is.
+    pub base_url: String,
+    /// Instructions for whole packs.
+    pub packs: IndexMap<String, String>,
+    /// Words about single tools, by canonical name.
+    pub tools: IndexMap<String, ToolDocs>,
+}
+
+impl Default for DocsConfig {
+    fn default() -> Self {
+        let base_url = "https://onetool.beycom.online".into();
+        Self {
+            base_url,
+            packs: IndexMap::new(),
+            tools: IndexMap::new(),
+        }
+    }
+}
+
+/// Words about a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolDocs {
+    /// A description instead of the tool's own.
+    pub description: Option<String>,
+    /// Calls to show.
+    pub examples: Vec<String>,
+    /// Words under which the tool is found, too.
+    pub keywords: Vec<String>,
+    /// The kind of tool.
+    pub category: Option<String>,
+}
+
+/// The HTTP server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpConfig {
+    /// The address and port to listen on.
+    pub listen: SocketAddr,
+    /// The access token.
+    pub token: TokenConfig,
+    /// Whether the page and the API may call tools.
+    pub allow_execute: bool,
+    /// The title of the page.
+    pub title: String,
+    /// Host names, beyond the address itself, under which requests may come in.
+    pub allowed_hosts: Vec<String>,
+    /// Origins of pages elsewhere that may send requests.
+    pub allowed_origins: Vec<String>,
+    /// The largest request in bytes.
+    pub max_body: usize,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7411)),
+            token: TokenConfig::Auto,
+            allow_execute: false,
+            title: "onetool".into(),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            max_body: 4 * 1024 * 1024,
+        }
+    }
+}
+
+/// The access token of the HTTP server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenConfig {
+    /// Made by onetool.
+    Auto,
+    /// None is asked for.
+    None,
+    /// This one.
+    Value(Secret),
+}
+
+/// A revision of the Model Context Protocol, from oldest to newest.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[expect(missing_docs, reason = "a revision is its date")]
+pub enum ProtocolRevision {
+    #[serde(rename = "2024-11-05")]
+    V2024_11_05,
+    #[serde(rename = "2025-03-26")]
+    V2025_03_26,
+    #[serde(rename = "2025-06-18")]
+    V2025_06_18,
+    #[serde(rename = "2025-11-25")]
+    V2025_11_25,
+    #[default]
+    #[serde(rename = "2026-07-28")]
+    V2026_07_28,
+}
+
+impl ProtocolRevision {
+    /// Every revision, from oldest to newest.
+    pub const ALL: [Self; 5] = [
+        Self::V2024_11_05,
+        Self::V2025_03_26,
+        Self::V2025_06_18,
+        Self::V2025_11_25,
+        Self::V2026_07_28,
+    ];
+
+    /// Returns the date that names it on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
+        }
+    }
+}
+
+impl fmt::Display for ProtocolRevision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which tools may be called, by globs over canonical names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyConfig {
+    /// Tools that may be called.
+    pub allow: Vec<String>,
+    /// Tools that may not, even if `allow` names them.
+    pub deny: Vec<String>,
+}
+
+impl Default for PolicyConfig {
+    fn default() -> Self {
+        Self {
+            allow: vec!["*".into()],
+            deny: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What the gateway tells about itself over MCP: the tools as resources, and two prompts that show the way of working.
+
+mod prompts;
+mod python;
+mod resources;
+
+use std::sync::Arc;
+
+use crate::catalog::{RegisterError, Source};
+use crate::server::Server;
+
+/// Registers the gateway's own resources and prompts.
+pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
+    let weak = server.downgrade();
+    server.add_resource(Arc::new(resources::all_tools(weak.clone())), Source::Builtin)?;
+    server.add_resource(Arc::new(resources::one_tool(weak)), Source::Builtin)?;
+    server.add_prompt(Arc::new(prompts::batch_search()), Source::Builtin)?;
+    server.add_prompt(Arc::new(prompts::transform_data()), Source::Builtin)
+}

@@ -1,0 +1,236 @@
+//! The one call path: resolve, ask the policy, validate, call under a deadline, record, answer.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt as _;
+use onetool_core::{CallContext, JsonObject, ToolError, ToolName, ToolOutput};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use tracing::Instrument as _;
+
+use crate::catalog::{Catalog, Entry, UnknownName};
+use crate::validate::ArgumentError;
+
+/// A call that gave no output.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// No tool has the name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    /// The operator does not allow it.
+    #[error("tool '{tool}' is not allowed by the policy of this server")]
+    Denied {
+        /// The tool.
+        tool: ToolName,
+    },
+    /// The arguments break the schema; the handler did not run.
+    #[error("schema validation failed for tool '{tool}': {}", list(errors))]
+    Invalid {
+        /// The tool.
+        tool: ToolName,
+        /// Where and why.
+        errors: Vec<ArgumentError>,
+    },
+    /// The handler did not end in time.
+    #[error("tool '{tool}' did not answer within {} and was stopped", seconds(*limit))]
+    Deadline {
+        /// The tool.
+        tool: ToolName,
+        /// How long it had.
+        limit: Duration,
+    },
+    /// The caller gave up.
+    #[error("the call of tool '{tool}' was cancelled")]
+    Cancelled {
+        /// The tool.
+        tool: ToolName,
+    },
+    /// The handler panicked.
+    #[error("tool '{tool}' crashed: {message}")]
+    Panicked {
+        /// The tool.
+        tool: ToolName,
+        /// What the panic said.
+        message: String,
+    },
+    /// The handler failed.
+    #[error("tool '{tool}' failed: {source}")]
+    Failed {
+        /// The tool.
+        tool: ToolName,
+        /// Why.
+        source: ToolError,
+    },
+    /// The server is going down.
+    #[error("the server is shutting down and takes no new calls")]
+    ShuttingDown,
+}
+
+impl CallError {
+    /// Returns the word under which the outcome is counted and logged.
+    pub fn outcome(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => "unknown",
+            Self::Denied { .. } => "denied",
+            Self::Invalid { .. } => "invalid",
+            Self::Deadline { .. } => "deadline",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Panicked { .. } => "panicked",
+            Self::Failed { source: ToolError::InputRequired(_), .. } => "input_required",
+            Self::Failed { .. } => "failed",
+            Self::ShuttingDown => "shutting_down",
+        }
+    }
+}
+
+fn list(errors: &[ArgumentError]) -> String {
+    let place = |path: &str| if path.is_empty() { "at the top".to_owned() } else { format!("at '{path}'") };
+    errors.iter().map(|it| format!("{}: {}", place(&it.path), it.message)).collect::<Vec<_>>().join("; ")
+}
+
+fn seconds(limit: Duration) -> String {
+    format!("{} s", limit.as_secs_f64())
+}
+
+/// Carries out calls; every surface (MCP, HTTP, command line, code) goes through here.
+pub(crate) struct Dispatch {
+    timeout: Duration,
+    in_flight: Arc<Semaphore>,
+    capacity: u32,
+}
+
+impl Dispatch {
+    pub(crate) fn new(timeout: Duration, capacity: u32) -> Self {
+        Self { timeout, in_flight: Arc::new(Semaphore::new(capacity as usize)), capacity }
+    }
+
+    pub(crate) async fn call(
+        &self,
+        catalog: &Catalog,
+        name: &str,
+        args: JsonObject,
+        cx: CallContext,
+    ) -> Result<ToolOutput, CallError> {
+        let span = tracing::info_span!("tool.call", tool = name);
+        async {
+            let started = Instant::now();
+            let args_size = json_size(&args);
+            let result = self.checked_call(catalog, name, args, cx).await;
+            record(name, &result, started.elapsed(), args_size);
+            result
+        }
+        .instrument(span)
+        .await
+    }
+
+    async fn checked_call(
+        &self,
+        catalog: &Catalog,
+        name: &str,
+        mut args: JsonObject,
+        cx: CallContext,
+    ) -> Result<ToolOutput, CallError> {
+        let entry = catalog.resolve(name)?;
+        let tool = entry.name();
+        if !catalog.rules().policy.allows(tool) {
+            return Err(CallError::Denied { tool: tool.clone() });
+        }
+        let errors = entry.validator().check(&args);
+        if !errors.is_empty() {
+            return Err(CallError::Invalid { tool: tool.clone(), errors });
+        }
+        fill_defaults(&mut args, &entry.spec().input_schema);
+        let Ok(_permit) = self.in_flight.acquire().await else { return Err(CallError::ShuttingDown) };
+        let deadline = Instant::now() + self.timeout;
+        run(entry, args, cx.with_deadline(deadline)).await
+    }
+
+    /// Refuses new calls and waits for those under way, at most until `limit` has passed.
+    pub(crate) async fn drain(&self, limit: Duration) -> bool {
+        let permits = tokio::time::timeout(limit, self.in_flight.acquire_many(self.capacity)).await;
+        self.in_flight.close();
+        permits.is_ok()
+    }
+}
+
+async fn run(entry: &Entry, args: JsonObject, cx: CallContext) -> Result<ToolOutput, CallError> {
+    let tool = entry.name();
+    let started = Instant::now();
+    let handler = AssertUnwindSafe(async { entry.tool().call(args, &cx).await }).catch_unwind();
+    let over = async {
+        match cx.deadline() {
+            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        // A result that is there already counts, even if the time has just run out.
+        biased;
+        result = handler => match result {
+            Ok(result) => result.map_err(|source| CallError::Failed { tool: tool.clone(), source }),
+            Err(panic) => Err(CallError::Panicked { tool: tool.clone(), message: panic_message(&*panic) }),
+        },
+        () = cx.cancelled() => Err(CallError::Cancelled { tool: tool.clone() }),
+        () = over => {
+            let limit = cx.deadline().map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(started));
+            Err(CallError::Deadline { tool: tool.clone(), limit })
+        }
+    }
+}
+
+/// Puts the schema's defaults in for arguments that were not given, so that no handler has to repeat them.
+fn fill_defaults(args: &mut JsonObject, schema: &JsonObject) {
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        if let Some(default) = property.get("default").filter(|it| !it.is_null() && !args.contains_key(name)) {
+            args.insert(name.clone(), default.clone());
+        }
+    }
+}
+
+/// Returns what a panic said.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+}
+
+/// Logs outcome, sizes and duration, and never a value: arguments and results may hold anything.
+fn record(name: &str, result: &Result<ToolOutput, CallError>, took: Duration, args_size: usize) {
+    let (outcome, output_size) = match result {
+        Ok(output) => (if output.is_error { "error" } else { "ok" }, json_size(output)),
+        Err(error) => (error.outcome(), 0),
+    };
+    if let Err(error) = result {
+        tracing::debug!(%error, "tool call failed");
+    }
+    let took_ms = took.as_secs_f64() * 1e3;
+    match result {
+        Err(CallError::Panicked { .. } | CallError::Deadline { .. }) => {
+            tracing::error!(tool = name, outcome, took_ms, args_size, output_size, "tool call");
+        }
+        Err(CallError::Failed { .. }) if outcome == "failed" => {
+            tracing::warn!(tool = name, outcome, took_ms, args_size, output_size, "tool call");
+        }
+        _ => tracing::info!(tool = name, outcome, took_ms, args_size, output_size, "tool call"),
+    }
+}
+
+/// Counts the bytes of a value as JSON without making the text.
+fn json_size(value: &impl serde::Serialize) -> usize {
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // Counting cannot fail, and a value that cannot be written has no size.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
+}

@@ -1,0 +1,132 @@
+//! The server over HTTP: MCP at `/mcp`, health at `/livez` and `/readyz`, behind one rule of access.
+
+mod access;
+
+use std::io;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{any, get};
+use axum::serve::ListenerExt as _;
+use onetool_core::Caller;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+pub use access::Access;
+
+use crate::Server;
+use crate::mcp::McpHttp;
+
+/// Largest request body that is taken, unless an [`HttpOptions`] says otherwise.
+pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// How long connections may take to finish after the last answer was given.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How a server is reached over HTTP.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// Who may come in.
+    pub access: Access,
+    /// Largest request body in bytes.
+    pub max_body: usize,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self { access: Access::default(), max_body: DEFAULT_MAX_BODY }
+    }
+}
+
+/// Makes the routes of a server, to be served alone or merged into another axum application.
+///
+/// ```
+/// use onetool::Server;
+/// use onetool::http::{HttpOptions, router};
+///
+/// let server = Server::builder().build()?;
+/// let app: axum::Router = axum::Router::new().nest("/agents", router(&server, HttpOptions::default()));
+/// # Ok::<(), onetool::RegisterError>(())
+/// ```
+pub fn router(server: &Server, options: HttpOptions) -> Router {
+    let mcp = McpHttp::new(server, options.max_body);
+    let guarded = Router::new()
+        .route("/mcp", any(default_profile))
+        .route("/mcp/{profile}", any(named_profile))
+        .with_state(mcp)
+        .fallback(not_found)
+        .layer(axum::middleware::from_fn_with_state(options.access.clone(), access::require_token));
+    Router::new()
+        .route("/livez", get(async || "ok\n"))
+        .route("/readyz", get(ready).with_state(server.clone()))
+        .fallback_service(guarded)
+        .layer(axum::middleware::from_fn_with_state(options.access, access::require_known_place))
+}
+
+/// Serves until `stop` is cancelled; then takes no new connections, lets calls under way end for at most `drain`, and
+/// closes every stream.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve(
+    server: &Server,
+    listener: TcpListener,
+    options: HttpOptions,
+    stop: CancellationToken,
+    drain: Duration,
+) -> io::Result<()> {
+    // Without this every streamed answer waits 40 ms for the acknowledgement of its first piece.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
+        }
+    });
+    let serving = axum::serve(listener, router(server, options)).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let mut serving = std::pin::pin!(serving.into_future());
+    tokio::select! {
+        ended = &mut serving => return ended,
+        () = stop.cancelled() => {}
+    }
+    let shut_down = async {
+        if !server.shut_down(drain).await {
+            tracing::warn!("calls were still running when the time to drain was over");
+        }
+    };
+    // Connections have to be served on while their calls end.
+    tokio::select! {
+        ended = &mut serving => {
+            server.shut_down(Duration::ZERO).await;
+            return ended;
+        }
+        () = shut_down => {}
+    }
+    match tokio::time::timeout(LAST_WORDS, serving).await {
+        Ok(ended) => ended,
+        Err(_) => Ok(()),
+    }
+}
+
+async fn ready(State(server): State<Server>) -> (http::StatusCode, &'static str) {
+    if server.shutdown_token().is_cancelled() {
+        (http::StatusCode::SERVICE_UNAVAILABLE, "shutting down\n")
+    } else {
+        (http::StatusCode::OK, "ready\n")
+    }
+}
+
+async fn default_profile(State(mcp): State<McpHttp>, request: Request) -> Response {
+    mcp.answer(request).await
+}
+
+async fn named_profile(State(mcp): State<McpHttp>, Path(profile): Path<String>, mut request: Request) -> Response {
+    if let Some(caller) = request.extensions_mut().get_mut::<Caller>() {
+        caller.profile = profile.into();
+    }
+    mcp.answer(request).await
+}
+
+async fn not_found() -> http::StatusCode {
+    http::StatusCode::NOT_FOUND
+}

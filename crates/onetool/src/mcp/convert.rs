@@ -1,0 +1,150 @@
+//! Between our types and the SDK's.
+
+#![expect(deprecated, reason = "older revisions still have logging")]
+
+use std::collections::BTreeMap;
+
+use onetool_core::{
+    ContentBlock, InputRequest, InputRequired, LogLevel, Prompt, PromptMessage, Resource, ResourceContents, Role,
+    ToolAnnotations, ToolOutput,
+};
+use rmcp::model::{self, CallToolResult, InputRequests, LoggingLevel};
+use serde_json::{Value, json};
+
+use crate::catalog::{Catalog, Entry};
+
+pub(super) fn tool(catalog: &Catalog, entry: &Entry) -> model::Tool {
+    let spec = entry.spec();
+    let description = catalog.description(entry).to_owned();
+    let mut tool = model::Tool::new(entry.flat_name().to_owned(), description, entry.listed_schema().clone());
+    tool.title.clone_from(&spec.title);
+    tool.output_schema.clone_from(&spec.output_schema);
+    tool.annotations = spec.annotations.filter(|it| !it.is_empty()).map(annotations);
+    tool.meta = spec.meta.clone().map(model::MetaObject);
+    tool
+}
+
+fn annotations(hints: ToolAnnotations) -> model::ToolAnnotations {
+    let ToolAnnotations { read_only_hint, destructive_hint, idempotent_hint, open_world_hint } = hints;
+    model::ToolAnnotations::from_raw(None, read_only_hint, destructive_hint, idempotent_hint, open_world_hint)
+}
+
+pub(super) fn output(output: ToolOutput) -> CallToolResult {
+    let content = output.content.into_iter().map(content).collect();
+    let mut result = if output.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    result.structured_content = output.structured_content;
+    result.meta = output.meta.map(model::MetaObject);
+    result
+}
+
+fn content(block: ContentBlock) -> model::ContentBlock {
+    match block {
+        ContentBlock::Text { text } => model::ContentBlock::text(text),
+        ContentBlock::Image { data, mime_type } => model::ContentBlock::image(data, mime_type),
+        ContentBlock::Audio { data, mime_type } => model::ContentBlock::audio(data, mime_type),
+        ContentBlock::Resource { resource } => model::ContentBlock::resource(contents(resource)),
+        ContentBlock::ResourceLink { uri, name, description, mime_type } => {
+            let mut link = model::Resource::new(uri, name);
+            link.description = description;
+            link.mime_type = mime_type;
+            model::ContentBlock::resource_link(link)
+        }
+        // A kind that this version of the SDK cannot carry is still readable as JSON.
+        other => model::ContentBlock::text(serde_json::to_string(&other).unwrap_or_default()),
+    }
+}
+
+pub(super) fn contents(contents: ResourceContents) -> model::ResourceContents {
+    let ResourceContents { uri, mime_type, text, blob } = contents;
+    match blob {
+        Some(blob) => model::ResourceContents::BlobResourceContents { uri, mime_type, blob, meta: None },
+        None => {
+            let text = text.unwrap_or_default();
+            model::ResourceContents::TextResourceContents { uri, mime_type, text, meta: None }
+        }
+    }
+}
+
+pub(super) fn resource(resource: &dyn Resource) -> model::Resource {
+    let spec = resource.spec();
+    let mut listed = model::Resource::new(spec.uri.as_str(), &spec.name);
+    listed.title.clone_from(&spec.title);
+    listed.description.clone_from(&spec.description);
+    listed.mime_type.clone_from(&spec.mime_type);
+    listed
+}
+
+pub(super) fn template(resource: &dyn Resource) -> model::ResourceTemplate {
+    let spec = resource.spec();
+    let mut listed = model::ResourceTemplate::new(spec.uri.as_str(), &spec.name);
+    listed.title.clone_from(&spec.title);
+    listed.description.clone_from(&spec.description);
+    listed.mime_type.clone_from(&spec.mime_type);
+    listed
+}
+
+pub(super) fn prompt(prompt: &dyn Prompt) -> model::Prompt {
+    let spec = prompt.spec();
+    let arguments = spec.arguments.iter().map(|argument| {
+        let mut listed = model::PromptArgument::new(&argument.name);
+        listed.description.clone_from(&argument.description);
+        listed.required = Some(argument.required);
+        listed
+    });
+    let arguments = (!spec.arguments.is_empty()).then(|| arguments.collect());
+    let mut listed = model::Prompt::new(&spec.name, spec.description.as_deref(), arguments);
+    listed.title.clone_from(&spec.title);
+    listed
+}
+
+pub(super) fn message(message: PromptMessage) -> model::PromptMessage {
+    let role = match message.role {
+        Role::User => model::Role::User,
+        Role::Assistant => model::Role::Assistant,
+    };
+    model::PromptMessage::new(role, content(message.content))
+}
+
+/// Makes the questions of a round trip; one that the SDK cannot carry is left out and logged.
+pub(super) fn input_requests(required: InputRequired) -> InputRequests {
+    let mut requests = BTreeMap::new();
+    for (key, InputRequest { kind, params }) in required.requests {
+        let mut request = json!({"method": kind.method()});
+        if !params.is_empty() {
+            request["params"] = Value::Object(params);
+        }
+        match serde_json::from_value(request) {
+            Ok(request) => {
+                requests.insert(key, request);
+            }
+            Err(error) => tracing::error!(key, %error, "a handler asks the client something that is not valid"),
+        }
+    }
+    requests
+}
+
+pub(super) fn log_level(level: LoggingLevel) -> LogLevel {
+    match level {
+        LoggingLevel::Debug => LogLevel::Debug,
+        LoggingLevel::Info => LogLevel::Info,
+        LoggingLevel::Notice => LogLevel::Notice,
+        LoggingLevel::Warning => LogLevel::Warning,
+        LoggingLevel::Error => LogLevel::Error,
+        LoggingLevel::Critical => LogLevel::Critical,
+        LoggingLevel::Alert => LogLevel::Alert,
+        LoggingLevel::Emergency => LogLevel::Emergency,
+    }
+}
+
+pub(super) fn logging_level(level: LogLevel) -> LoggingLevel {
+    match level {
+        LogLevel::Debug => LoggingLevel::Debug,
+        LogLevel::Info => LoggingLevel::Info,
+        LogLevel::Notice => LoggingLevel::Notice,
+        LogLevel::Warning => LoggingLevel::Warning,
+        LogLevel::Error => LoggingLevel::Error,
+        LogLevel::Critical => LoggingLevel::Critical,
+        LogLevel::Alert => LoggingLevel::Alert,
+        LogLevel::Emergency => LoggingLevel::Emergency,
+    }
+}

@@ -1,0 +1,369 @@
+//! Answers MCP requests out of the catalog and through dispatch.
+
+#![expect(deprecated, reason = "older revisions still have logging and resource subscriptions")]
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use onetool_core::{
+    CallContext, Caller, InputError, InputRequired, InputState, PromptError, ResourceError, ToolError, ToolOutput,
+};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InputRequiredResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Reference, ResourcesCapability, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::call::{ClientCall, is_stateless};
+use super::session::Session;
+use super::{convert, news};
+use crate::dispatch::CallError;
+use crate::read::ReadError;
+use crate::{Capabilities, Server};
+
+/// Serves one session, or one request where the revision has no sessions.
+pub(super) struct Handler {
+    server: Server,
+    session: Arc<Session>,
+    ended: CancellationToken,
+    _ends_with_us: DropGuard,
+}
+
+impl Handler {
+    /// Makes a handler. This is done for every request of a stateless client, so it has to stay cheap.
+    pub(super) fn new(server: Server) -> Self {
+        let ended = server.shutdown_token().child_token();
+        let _ends_with_us = ended.clone().drop_guard();
+        Self { server, session: Arc::default(), ended, _ends_with_us }
+    }
+
+    fn context(&self, cx: RequestContext<RoleServer>, input: InputState) -> CallContext {
+        let caller = caller(&cx);
+        let call = ClientCall::new(cx, self.session.log_level());
+        CallContext::new(caller, Arc::new(call)).with_input(input)
+    }
+
+    /// Opens what a stateless client brought along for `thing`.
+    fn input(
+        &self,
+        cx: &RequestContext<RoleServer>,
+        thing: &str,
+        state: Option<&str>,
+        answers: Option<BTreeMap<String, Value>>,
+    ) -> Result<InputState, ErrorData> {
+        let opened = self.server.seal().open(&caller(cx), thing, state, answers.unwrap_or_default());
+        opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+    }
+
+    /// Makes the answer that asks a stateless client to come back with more.
+    fn input_required(
+        &self,
+        caller: &Caller,
+        thing: &str,
+        earlier: InputState,
+        required: InputRequired,
+    ) -> InputRequiredResult {
+        let carry = InputState { answers: earlier.answers, state: required.state.clone() };
+        let nothing_to_carry = carry.answers.is_empty() && carry.state.is_none();
+        let state = (!nothing_to_carry).then(|| self.server.seal().seal(caller, thing, &carry));
+        let requests = convert::input_requests(required);
+        InputRequiredResult::new((!requests.is_empty()).then_some(requests), state)
+    }
+
+    /// Cuts one page out of a list. A cursor names the last item of the page before.
+    fn page<'a, T>(
+        &self,
+        request: Option<&PaginatedRequestParams>,
+        items: impl Iterator<Item = (&'a str, T)>,
+    ) -> Result<(Vec<T>, Option<String>), ErrorData> {
+        let mut items = items.peekable();
+        if let Some(cursor) = request.and_then(|it| it.cursor.as_deref()) {
+            if !items.by_ref().any(|(key, _)| key == cursor) {
+                return Err(ErrorData::invalid_params("unknown cursor; list again from the start", None));
+            }
+        }
+        let (mut page, mut last) = (Vec::new(), None);
+        while page.len() < self.server.options().page_size {
+            let Some((key, item)) = items.next() else { break };
+            page.push(item);
+            last = Some(key);
+        }
+        let next = items.peek().and(last).map(str::to_owned);
+        Ok((page, next))
+    }
+}
+
+/// Returns who calls: the access layer puts it into the HTTP request; a local transport is its own proof.
+fn caller(cx: &RequestContext<RoleServer>) -> Caller {
+    let parts = cx.extensions.get::<::http::request::Parts>();
+    parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_default()
+}
+
+fn declare(capabilities: Capabilities) -> ServerCapabilities {
+    let mut declared = ServerCapabilities::default();
+    let mut tools = ToolsCapability::default();
+    tools.list_changed = Some(true);
+    declared.tools = Some(tools);
+    if capabilities.resources {
+        let mut resources = ResourcesCapability::default();
+        (resources.list_changed, resources.subscribe) = (Some(true), Some(true));
+        declared.resources = Some(resources);
+    }
+    if capabilities.prompts {
+        let mut prompts = PromptsCapability::default();
+        prompts.list_changed = Some(true);
+        declared.prompts = Some(prompts);
+    }
+    declared.logging = capabilities.logging.then(Default::default);
+    declared.completions = capabilities.completions.then(Default::default);
+    declared
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let options = self.server.options();
+        let mut info = ServerConfig::new(declare(self.server.capabilities()))
+            .with_server_info(Implementation::new(&options.name, &options.version));
+        info.instructions.clone_from(&options.instructions);
+        info
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        let known = ProtocolVersion::KNOWN_VERSIONS;
+        match &self.server.options().newest_protocol {
+            Some(newest) => known.iter().filter(|it| it.as_str() <= newest.as_str()).cloned().collect(),
+            None => known.into(),
+        }
+    }
+
+    async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
+        let (server, session) = (self.server.clone(), self.session.clone());
+        let declared = server.capabilities();
+        tokio::spawn(news::tell_session(server, cx.peer, session, declared, self.ended.clone()));
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.server.options().logging {
+            return Err(ErrorData::method_not_found::<rmcp::model::SetLevelRequestMethod>());
+        }
+        self.session.set_log_level(convert::log_level(request.level));
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
+        news::tell_subscription(&self.server, &cx).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.session.watch(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.session.unwatch(&request.uri);
+        Ok(())
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let catalog = self.server.catalog();
+        let tools = catalog.tools().map(|entry| (entry.flat_name(), entry));
+        let (page, next_cursor) = self.page(request.as_ref(), tools)?;
+        let tools = page.into_iter().map(|entry| convert::tool(&catalog, entry)).collect();
+        let mut result = ListToolsResult::with_all_items(tools);
+        result.next_cursor = next_cursor;
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let catalog = self.server.catalog();
+        catalog.resolve(name).ok().map(|entry| convert::tool(&catalog, entry))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let thing = format!("tool {}", request.name);
+        let input = self.input(&cx, &thing, request.request_state.as_deref(), request.input_responses)?;
+        let is_stateless = is_stateless(cx.protocol_version().as_ref());
+        let cx = self.context(cx, input);
+        let args = request.arguments.unwrap_or_default();
+        let error = match self.server.call(&request.name, args, cx.clone()).await {
+            Ok(output) => return Ok(convert::output(output).into()),
+            Err(error) => error,
+        };
+        match error {
+            CallError::Unknown(_) => {
+                Err(ErrorData::invalid_params(error.to_string(), Some(json!({"name": request.name}))))
+            }
+            CallError::ShuttingDown => Err(ErrorData::internal_error(error.to_string(), None)),
+            CallError::Failed { source: ToolError::InputRequired(required), .. } if is_stateless => {
+                Ok(self.input_required(cx.caller(), &thing, cx.input().clone(), *required).into())
+            }
+            CallError::Failed { source: ToolError::Input(InputError::Unsupported { capability }), .. }
+                if is_stateless =>
+            {
+                Err(missing_capability(capability))
+            }
+            // Everything else is news for the model, which can mend its call.
+            _ => Ok(convert::output(ToolOutput::error(error.to_string())).into()),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let catalog = self.server.catalog();
+        let fixed = catalog.resources().filter(|it| !it.spec().uri.has_holes());
+        let (page, next_cursor) = self.page(request.as_ref(), fixed.map(|it| (it.spec().uri.as_str(), it)))?;
+        let mut result =
+            ListResourcesResult::with_all_items(page.into_iter().map(|it| convert::resource(&**it)).collect());
+        result.next_cursor = next_cursor;
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let catalog = self.server.catalog();
+        let templates = catalog.resources().filter(|it| it.spec().uri.has_holes());
+        let (page, next_cursor) = self.page(request.as_ref(), templates.map(|it| (it.spec().uri.as_str(), it)))?;
+        let mut result = ListResourceTemplatesResult::with_all_items(
+            page.into_iter().map(|it| convert::template(&**it)).collect(),
+        );
+        result.next_cursor = next_cursor;
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let thing = format!("resource {}", request.uri);
+        let input = self.input(&cx, &thing, request.request_state.as_deref(), request.input_responses)?;
+        let cx = self.context(cx, input);
+        match self.server.read_resource(&request.uri, cx.clone()).await {
+            Ok(contents) => {
+                Ok(ReadResourceResult::new(contents.into_iter().map(convert::contents).collect()).into())
+            }
+            Err(ReadError::Resource(ResourceError::InputRequired(required))) => {
+                Ok(self.input_required(cx.caller(), &thing, cx.input().clone(), *required).into())
+            }
+            Err(error @ ReadError::Resource(ResourceError::NotFound { .. })) => {
+                Err(ErrorData::resource_not_found(error.to_string(), Some(json!({"uri": request.uri}))))
+            }
+            Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let catalog = self.server.catalog();
+        let prompts = catalog.prompts().map(|it| (it.spec().name.as_str(), it));
+        let (page, next_cursor) = self.page(request.as_ref(), prompts)?;
+        let mut result =
+            ListPromptsResult::with_all_items(page.into_iter().map(|it| convert::prompt(&**it)).collect());
+        result.next_cursor = next_cursor;
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let thing = format!("prompt {}", request.name);
+        let input = self.input(&cx, &thing, request.request_state.as_deref(), request.input_responses)?;
+        let cx = self.context(cx, input);
+        let args = request.arguments.unwrap_or_default();
+        match self.server.get_prompt(&request.name, args, cx.clone()).await {
+            Ok(messages) => {
+                let mut result = GetPromptResult::new(messages.into_iter().map(convert::message).collect());
+                let catalog = self.server.catalog();
+                result.description = catalog.prompt(&request.name).and_then(|it| it.spec().description.clone());
+                Ok(result.into())
+            }
+            Err(ReadError::Prompt(PromptError::InputRequired(required))) => {
+                Ok(self.input_required(cx.caller(), &thing, cx.input().clone(), *required).into())
+            }
+            Err(error @ (ReadError::UnknownPrompt { .. } | ReadError::Prompt(_))) => {
+                Err(ErrorData::invalid_params(error.to_string(), None))
+            }
+            Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let catalog = self.server.catalog();
+        let (argument, typed) = (request.argument.name.as_str(), request.argument.value.as_str());
+        let unknown = |what: String| ErrorData::invalid_params(format!("nothing to complete: {what}"), None);
+        let mut values = match &request.r#ref {
+            Reference::Prompt(prompt) => match catalog.prompt(&prompt.name) {
+                Some(prompt) => prompt.complete(argument, typed).await,
+                None => return Err(unknown(format!("there is no prompt '{}'", prompt.name))),
+            },
+            Reference::Resource(template) => match catalog.resource(&template.uri) {
+                Some(resource) => resource.complete(argument, typed).await,
+                None => return Err(unknown(format!("there is no resource template '{}'", template.uri))),
+            },
+            _ => return Err(unknown("this kind of reference is not known".into())),
+        };
+        let total = values.len();
+        values.truncate(CompletionInfo::MAX_VALUES);
+        let has_more = total > values.len();
+        let total = u32::try_from(total).ok();
+        let info = CompletionInfo::with_pagination(values, total, has_more)
+            .map_err(|reason| ErrorData::internal_error(reason, None))?;
+        Ok(CompleteResult::new(info))
+    }
+}
+
+fn missing_capability(capability: &str) -> ErrorData {
+    ErrorData::new(
+        ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
+        format!("the client does not support {capability}, which this needs"),
+        Some(json!({"requiredCapabilities": {capability: {}}})),
+    )
+}

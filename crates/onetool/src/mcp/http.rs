@@ -1,0 +1,146 @@
+//! Streamable HTTP: the SDK's service, with bodies checked on the way in and capabilities patched on the way out.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use http::header::{CONTENT_LENGTH, HeaderName};
+use http::{Method, Request, StatusCode};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use tokio_util::task::TaskTracker;
+
+use super::declare::{declare_lists, may_declare};
+use super::handler::Handler;
+use crate::Server;
+
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
+
+/// Answers MCP requests over HTTP. Access, hosts and origins are checked before a request gets here.
+#[derive(Clone)]
+pub(crate) struct McpHttp {
+    service: StreamableHttpService<Handler, LocalSessionManager>,
+    answers_due: TaskTracker,
+    max_body: usize,
+}
+
+impl McpHttp {
+    pub(crate) fn new(server: &Server, max_body: usize) -> Self {
+        let config = StreamableHttpServerConfig::default()
+            .with_cancellation_token(server.shutdown_token().child_token())
+            .with_max_request_body_bytes(max_body)
+            .with_json_response(true)
+            .disable_allowed_hosts();
+        let answers_due = server.answers_due().clone();
+        let server = server.clone();
+        let new_handler = move || Ok(Handler::new(server.clone()));
+        let service = StreamableHttpService::new(new_handler, Arc::<LocalSessionManager>::default(), config);
+        Self { service, answers_due, max_body }
+    }
+
+    pub(crate) async fn answer(self, request: Request<Body>) -> Response {
+        let declares = may_open_a_session(&request);
+        // A stream of news is no answer that somebody waits for.
+        let is_answer =
+            request.method() == Method::POST && !has_method(&request, |method| method == "subscriptions/listen");
+        let due = is_answer.then(|| self.answers_due.token());
+        let request = match self.check_body(request).await {
+            Ok(request) => request,
+            Err(refusal) => return refusal,
+        };
+        let response = self.service.handle(request).await;
+        let (mut parts, body) = response.into_parts();
+        if declares {
+            parts.headers.remove(CONTENT_LENGTH);
+        }
+        let pieces = Body::new(body).into_data_stream().map(move |piece| {
+            let _until_the_end = &due;
+            if declares { piece.map(patch_piece) } else { piece }
+        });
+        Response::from_parts(parts, Body::from_stream(pieces))
+    }
+
+    /// Refuses a body that is too large or no JSON object, in JSON-RPC's own words.
+    async fn check_body(&self, request: Request<Body>) -> Result<Request<Body>, Response> {
+        if request.method() != Method::POST {
+            return Ok(request);
+        }
+        let (parts, body) = request.into_parts();
+        let Ok(bytes) = axum::body::to_bytes(body, self.max_body).await else {
+            let text = format!("the message is longer than {} bytes", self.max_body);
+            return Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, &text));
+        };
+        match serde_json::from_slice::<OneObject>(&bytes) {
+            Ok(OneObject) => Ok(Request::from_parts(parts, Body::from(bytes))),
+            Err(error) if error.is_data() => {
+                let text = "this is not a JSON-RPC 2.0 message: send one object, batches are not supported";
+                Err(refuse(StatusCode::BAD_REQUEST, -32600, text))
+            }
+            Err(error) => {
+                Err(refuse(StatusCode::BAD_REQUEST, -32700, &format!("this is not JSON: {error}")))
+            }
+        }
+    }
+}
+
+fn refuse(status: StatusCode, code: i32, message: &str) -> Response {
+    (status, Json(json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}}))).into_response()
+}
+
+/// A JSON object whose contents do not matter.
+struct OneObject;
+
+impl<'de> serde::Deserialize<'de> for OneObject {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = OneObject;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<OneObject, A::Error> {
+                while map.next_entry::<serde::de::IgnoredAny, serde::de::IgnoredAny>()?.is_some() {}
+                Ok(OneObject)
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+fn has_method(request: &Request<Body>, test: impl Fn(&http::HeaderValue) -> bool) -> bool {
+    request.headers().get(MCP_METHOD).is_some_and(test)
+}
+
+/// Tells whether the request can be `initialize` or `server/discover`.
+fn may_open_a_session(request: &Request<Body>) -> bool {
+    request.method() == Method::POST
+        && !request.headers().contains_key(SESSION_ID)
+        && !has_method(request, |method| method != "server/discover" && method != "initialize")
+}
+
+/// Patches one piece of a body; the SDK writes every message in one piece.
+fn patch_piece(piece: Bytes) -> Bytes {
+    if !may_declare(&piece) {
+        return piece;
+    }
+    let Ok(text) = std::str::from_utf8(&piece) else { return piece };
+    let patched: Vec<String> = text.split('\n').map(patch_line).collect();
+    patched.join("\n").into()
+}
+
+/// Patches a JSON body, or the data line of a server-sent event.
+fn patch_line(line: &str) -> String {
+    let (prefix, json) = line.strip_prefix("data:").map_or(("", line), |json| ("data: ", json));
+    match serde_json::from_str::<Value>(json) {
+        Ok(mut message) if message.is_object() => {
+            declare_lists(&mut message);
+            format!("{prefix}{message}")
+        }
+        _ => line.to_owned(),
+    }
+}

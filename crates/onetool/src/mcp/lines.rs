@@ -1,0 +1,227 @@
+//! One JSON message a line, over any pair of streams.
+//!
+//! Our own framing rather than the SDK's: it answers a line that is no message instead of dropping it, names an
+//! oversized one, declares `list: true`, and at the end of input waits for the answers that are still due.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientNotification, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use super::declare::declare_lists;
+use crate::Server;
+
+/// Longest line that is taken as a message.
+const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// Reads and writes messages of one client.
+pub(super) struct LineTransport<R, W> {
+    read: BufReader<R>,
+    line: Vec<u8>,
+    is_too_long: bool,
+    saw_request: bool,
+    write: Arc<Mutex<W>>,
+    due: Due,
+    shutdown: CancellationToken,
+}
+
+/// Requests that wait for their answer: ours to wait for at the end of input, the server's when it shuts down.
+#[derive(Clone)]
+struct Due {
+    waiting: Arc<StdMutex<HashMap<RequestId, (TaskTrackerToken, TaskTrackerToken)>>>,
+    ours: TaskTracker,
+    all: TaskTracker,
+}
+
+impl Due {
+    fn add(&self, id: RequestId) {
+        let tokens = (self.ours.token(), self.all.token());
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, tokens);
+    }
+
+    fn remove(&self, id: &RequestId) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+}
+
+impl<R, W> LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    pub(super) fn new(read: R, write: W, server: &Server) -> Self {
+        let due = Due { waiting: Arc::default(), ours: TaskTracker::new(), all: server.answers_due().clone() };
+        Self {
+            read: BufReader::with_capacity(64 * 1024, read),
+            line: Vec::new(),
+            is_too_long: false,
+            saw_request: false,
+            write: Arc::new(Mutex::new(write)),
+            due,
+            shutdown: server.shutdown_token().clone(),
+        }
+    }
+
+    /// Reads up to the end of a line; false at the end of input.
+    ///
+    /// The future may be dropped at any await: what was read so far stays in `line`.
+    async fn read_line(&mut self) -> io::Result<bool> {
+        loop {
+            let available = self.read.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(false);
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(available.len(), |end| end + 1);
+            if self.line.len() + taken > MAX_LINE {
+                self.is_too_long = true;
+                self.line.clear();
+            }
+            if !self.is_too_long {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.read.consume(taken);
+            if end.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Makes a message of the line, or the error that answers it.
+    fn parse(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, ServerJsonRpcMessage>> {
+        if std::mem::take(&mut self.is_too_long) {
+            let text = format!("the message is longer than {MAX_LINE} bytes");
+            return Some(Err(ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), None)));
+        }
+        let line = self.line.trim_ascii();
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if line.is_empty() {
+            return None;
+        }
+        match serde_json::from_slice(line) {
+            Ok(message) => Some(Ok(message)),
+            Err(_) => explain(line).map(Err),
+        }
+    }
+}
+
+/// Says why a line is no message. A notification gets no answer, whatever it holds.
+fn explain(line: &[u8]) -> Option<ServerJsonRpcMessage> {
+    let error = |error, id| Some(ServerJsonRpcMessage::error(error, id));
+    let message: Value = match serde_json::from_slice(line) {
+        Ok(message) => message,
+        Err(reason) => return error(ErrorData::parse_error(format!("this is not JSON: {reason}"), None), None),
+    };
+    let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+    match (message.get("method"), id) {
+        (Some(Value::String(_)), None) if message.get("id").is_none() => None,
+        (Some(Value::String(method)), Some(id)) => {
+            let text = format!("the parameters of '{method}' are not what the protocol defines");
+            error(ErrorData::invalid_params(text, None), Some(id))
+        }
+        (_, id) => error(ErrorData::invalid_request("this is not a JSON-RPC 2.0 message", None), id),
+    }
+}
+
+async fn write_line<W: AsyncWrite + Unpin>(write: &Mutex<W>, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    let mut line = if declares(message) {
+        let mut message = serde_json::to_value(message)?;
+        declare_lists(&mut message);
+        serde_json::to_vec(&message)?
+    } else {
+        serde_json::to_vec(message)?
+    };
+    line.push(b'\n');
+    let mut write = write.lock().await;
+    write.write_all(&line).await?;
+    write.flush().await
+}
+
+fn declares(message: &ServerJsonRpcMessage) -> bool {
+    use rmcp::model::ServerResult::{DiscoverResult, InitializeResult};
+    matches!(message, JsonRpcMessage::Response(it) if matches!(it.result, InitializeResult(_) | DiscoverResult(_)))
+}
+
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (write, due) = (self.write.clone(), self.due.clone());
+        async move {
+            let sent = write_line(&write, &message).await;
+            match &message {
+                JsonRpcMessage::Response(answer) => due.remove(&answer.id),
+                JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => due.remove(id),
+                _ => {}
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            match self.read_line().await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    tracing::error!(%error, "cannot read from the client");
+                    break;
+                }
+            }
+            let parsed = self.parse();
+            self.line.clear();
+            match parsed {
+                Some(Ok(message)) => {
+                    match &message {
+                        JsonRpcMessage::Request(request) => {
+                            self.saw_request = true;
+                            self.due.add(request.id.clone());
+                        }
+                        // A cancelled request gets no answer.
+                        JsonRpcMessage::Notification(JsonRpcNotification {
+                            notification: ClientNotification::CancelledNotification(cancelled),
+                            ..
+                        }) => cancelled.params.request_id.iter().for_each(|id| self.due.remove(id)),
+                        _ => {}
+                    }
+                    // Before the first request there is no session that anything else could belong to.
+                    if self.saw_request {
+                        return Some(message);
+                    }
+                }
+                Some(Err(answer)) => write_line(&self.write, &answer).await.ok()?,
+                None => {}
+            }
+        }
+        // The client has said all it wants to say; it still gets the answers it waits for.
+        self.due.ours.close();
+        tokio::select! {
+            () = self.due.ours.wait() => {}
+            () = self.shutdown.cancelled() => {}
+        }
+        None
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.write.lock().await.shutdown().await
+    }
+}

@@ -1,0 +1,77 @@
+//! The server on the wire: MCP over stdio, over any pair of streams, and over streamable HTTP.
+//!
+//! Only this room names the types of the MCP SDK.
+
+mod call;
+mod convert;
+mod declare;
+mod handler;
+mod http;
+mod lines;
+mod news;
+mod seal;
+mod session;
+
+use rmcp::ServiceExt as _;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::Server;
+use handler::Handler;
+pub(crate) use http::McpHttp;
+use lines::LineTransport;
+pub(crate) use seal::StateSeal;
+
+/// A session that could not be served to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The client did not complete the handshake.
+    #[error("the MCP handshake failed: {reason}")]
+    Handshake {
+        /// What went wrong.
+        reason: String,
+    },
+    /// The task that served the session ended badly.
+    #[error("the MCP session ended unexpectedly: {reason}")]
+    Session {
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+impl Server {
+    /// Serves one client over standard input and output until it closes them or the server shuts down.
+    ///
+    /// # Errors
+    /// When the handshake fails, or the session ends unexpectedly.
+    pub async fn serve_stdio(&self) -> Result<(), ServeError> {
+        let (read, write) = rmcp::transport::stdio_pipes();
+        self.serve_streams(read, write).await
+    }
+
+    /// Serves one client over a pair of streams, one JSON message a line.
+    ///
+    /// # Errors
+    /// When the handshake fails, or the session ends unexpectedly.
+    pub async fn serve_streams<R, W>(&self, read: R, write: W) -> Result<(), ServeError>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        use rmcp::service::{QuitReason, ServerInitializeError};
+
+        let transport = LineTransport::new(read, write, self);
+        let handler = Handler::new(self.clone());
+        let running = match handler.serve_with_ct(transport, self.shutdown_token().child_token()).await {
+            Ok(running) => running,
+            // A client that goes away before it said anything is no failure.
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+            Err(error) => return Err(ServeError::Handshake { reason: error.to_string() }),
+        };
+        match running.waiting().await {
+            Ok(QuitReason::JoinError(error)) => Err(ServeError::Session { reason: error.to_string() }),
+            Ok(_) => Ok(()),
+            Err(error) => Err(ServeError::Session { reason: error.to_string() }),
+        }
+    }
+}

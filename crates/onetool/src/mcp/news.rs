@@ -1,0 +1,149 @@
+//! Tells clients what changed: lists of tools, resources and prompts, and single resources they watch.
+
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::{Peer, SubscriptionContext};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::session::Session;
+use crate::catalog::Change;
+use crate::{Capabilities, Server};
+
+/// Waits for news. Several changes in a row are one piece of news.
+struct News {
+    seen: Change,
+    changes: watch::Receiver<Change>,
+    updates: broadcast::Receiver<Arc<str>>,
+}
+
+enum Item {
+    Lists(ChangedLists),
+    Resource(Arc<str>),
+}
+
+#[derive(Clone, Copy)]
+struct ChangedLists {
+    tools: bool,
+    resources: bool,
+    prompts: bool,
+}
+
+impl News {
+    fn of(server: &Server) -> Self {
+        let mut changes = server.changes();
+        let seen = *changes.borrow_and_update();
+        Self { seen, changes, updates: server.resource_updates() }
+    }
+
+    async fn next(&mut self) -> Option<Item> {
+        loop {
+            tokio::select! {
+                changed = self.changes.changed() => {
+                    changed.ok()?;
+                    let now = *self.changes.borrow_and_update();
+                    let seen = std::mem::replace(&mut self.seen, now);
+                    return Some(Item::Lists(ChangedLists {
+                        tools: now.tools != seen.tools,
+                        resources: now.resources != seen.resources,
+                        prompts: now.prompts != seen.prompts,
+                    }));
+                }
+                update = self.updates.recv() => match update {
+                    Ok(uri) => return Some(Item::Resource(uri)),
+                    Err(RecvError::Lagged(missed)) => tracing::warn!(missed, "a session missed resource updates"),
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+}
+
+/// Sends news to a session for as long as it lives.
+pub(super) async fn tell_session(
+    server: Server,
+    peer: Peer<RoleServer>,
+    session: Arc<Session>,
+    declared: Capabilities,
+    ended: CancellationToken,
+) {
+    let mut news = News::of(&server);
+    // The task must not keep the server alive.
+    drop(server);
+    loop {
+        let item = tokio::select! {
+            () = ended.cancelled() => return,
+            item = news.next() => item,
+        };
+        let sent = match item {
+            None => return,
+            Some(Item::Resource(uri)) if session.is_watching(&uri) => {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(&*uri)).await
+            }
+            Some(Item::Resource(_)) => Ok(()),
+            Some(Item::Lists(changed)) => notify_lists(&peer, changed, declared).await,
+        };
+        if sent.is_err() && peer.is_transport_closed() {
+            return;
+        }
+    }
+}
+
+async fn notify_lists(
+    peer: &Peer<RoleServer>,
+    changed: ChangedLists,
+    declared: Capabilities,
+) -> Result<(), rmcp::ServiceError> {
+    if changed.tools {
+        peer.notify_tool_list_changed().await?;
+    }
+    if changed.resources && declared.resources {
+        peer.notify_resource_list_changed().await?;
+    }
+    if changed.prompts && declared.prompts {
+        peer.notify_prompt_list_changed().await?;
+    }
+    Ok(())
+}
+
+/// Sends news to a subscription of a stateless client, which hears only what it asked for.
+pub(super) async fn tell_subscription(server: &Server, subscription: &SubscriptionContext) {
+    let wanted = subscription.accepted().clone();
+    let sink = subscription.sink();
+    let mut news = News::of(server);
+    loop {
+        let item = tokio::select! {
+            () = subscription.cancelled() => return,
+            () = server.shutdown_token().cancelled() => return,
+            item = news.next() => item,
+        };
+        let sent = match item {
+            None => return,
+            Some(Item::Resource(uri)) => {
+                let watched = wanted.resource_subscriptions.iter().flatten().any(|it| **it == *uri);
+                if watched { sink.notify_resource_updated(&*uri).await } else { Ok(()) }
+            }
+            Some(Item::Lists(changed)) => {
+                async {
+                    if changed.tools && wanted.tools_list_changed == Some(true) {
+                        sink.notify_tool_list_changed().await?;
+                    }
+                    if changed.resources && wanted.resources_list_changed == Some(true) {
+                        sink.notify_resource_list_changed().await?;
+                    }
+                    if changed.prompts && wanted.prompts_list_changed == Some(true) {
+                        sink.notify_prompt_list_changed().await?;
+                    }
+                    Ok(())
+                }
+                .await
+            }
+        };
+        if sent.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! The server: what is registered, and every way to reach it.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use onetool_core::{
+    CallContext, JsonObject, Prompt, PromptMessage, Resource, ResourceContents, Tool, ToolOutput,
+};
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::capabilities::Capabilities;
+use crate::catalog::{Catalog, Change, RegisterError, SharedCatalog, Source};
+use crate::dispatch::{CallError, Dispatch};
+use crate::mcp::StateSeal;
+use crate::read::{self, ReadError};
+
+const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(300);
+const DEFAULT_PAGE_SIZE: usize = 1000;
+const MAX_CALLS_IN_FLIGHT: u32 = 1024;
+/// Updates that a session may be behind before it misses some.
+const UPDATE_BACKLOG: usize = 256;
+
+/// A server of tools, resources and prompts. Cheap to clone; all clones are the same server.
+#[derive(Clone)]
+pub struct Server {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    options: Options,
+    catalog: SharedCatalog,
+    dispatch: Dispatch,
+    resource_updates: broadcast::Sender<Arc<str>>,
+    seal: StateSeal,
+    answers_due: TaskTracker,
+    shutdown: CancellationToken,
+}
+
+/// What is fixed when a server is built.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) instructions: Option<String>,
+    pub(crate) logging: bool,
+    pub(crate) completions: bool,
+    pub(crate) page_size: usize,
+    pub(crate) call_timeout: Duration,
+    pub(crate) newest_protocol: Option<String>,
+}
+
+impl Server {
+    /// Starts to build a server.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder::default()
+    }
+
+    /// Adds a tool. Sessions under way are told that the list changed.
+    ///
+    /// # Errors
+    /// When the name is taken or cannot be used, or the input schema is none. What was there stays.
+    pub fn register_tool(&self, tool: impl Tool) -> Result<(), RegisterError> {
+        self.add_tool(Arc::new(tool), Source::Code)
+    }
+
+    /// Adds a resource, or a family of them under a URI template.
+    ///
+    /// # Errors
+    /// When the URI is taken or is none. What was there stays.
+    pub fn register_resource(&self, resource: impl Resource) -> Result<(), RegisterError> {
+        self.add_resource(Arc::new(resource), Source::Code)
+    }
+
+    /// Adds a prompt.
+    ///
+    /// # Errors
+    /// When the name is taken or empty. What was there stays.
+    pub fn register_prompt(&self, prompt: impl Prompt) -> Result<(), RegisterError> {
+        self.add_prompt(Arc::new(prompt), Source::Code)
+    }
+
+    /// Takes a tool out; tells whether it was there.
+    pub fn unregister_tool(&self, name: &str) -> bool {
+        self.inner.catalog.edit(Change::TOOLS, |it| it.remove_tool(name).then_some(()).ok_or(())).is_ok()
+    }
+
+    /// Takes a resource out; tells whether it was there.
+    pub fn unregister_resource(&self, uri: &str) -> bool {
+        self.inner.catalog.edit(Change::RESOURCES, |it| it.remove_resource(uri).then_some(()).ok_or(())).is_ok()
+    }
+
+    /// Takes a prompt out; tells whether it was there.
+    pub fn unregister_prompt(&self, name: &str) -> bool {
+        self.inner.catalog.edit(Change::PROMPTS, |it| it.remove_prompt(name).then_some(()).ok_or(())).is_ok()
+    }
+
+    /// Tells the sessions that subscribed to a resource that it changed.
+    pub fn notify_resource_updated(&self, uri: &str) {
+        // Nobody may be listening, which is fine.
+        let _ = self.inner.resource_updates.send(uri.into());
+    }
+
+    /// Returns everything that is registered, as it is now.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        self.inner.catalog.snapshot()
+    }
+
+    /// Returns what the server declares to a client that connects now.
+    pub fn capabilities(&self) -> Capabilities {
+        let options = self.options();
+        Capabilities::of(&self.catalog(), options.logging, options.completions)
+    }
+
+    /// Calls a tool by its canonical or flat name.
+    ///
+    /// # Errors
+    /// When there is no such tool, it may not be called, its arguments do not fit, or its handler failed, panicked or
+    /// took too long.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use onetool::{CallContext, JsonObject, Server, tool_fn};
+    ///
+    /// let server = Server::builder().build()?;
+    /// server.register_tool(tool_fn("demo.hello", "Says hello.", |_: JsonObject, _: CallContext| async { "hello" }))?;
+    /// let output = server.call("demo_hello", JsonObject::new(), CallContext::detached()).await?;
+    /// assert_eq!(output.content[0].as_text(), Some("hello"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn call(&self, name: &str, args: JsonObject, cx: CallContext) -> Result<ToolOutput, CallError> {
+        self.inner.dispatch.call(&self.catalog(), name, args, cx).await
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// When there is no such resource, or its handler failed, panicked or took too long.
+    pub async fn read_resource(&self, uri: &str, cx: CallContext) -> Result<Vec<ResourceContents>, ReadError> {
+        read::read_resource(&self.catalog(), uri, cx, self.options().call_timeout).await
+    }
+
+    /// Makes the messages of a prompt.
+    ///
+    /// # Errors
+    /// When there is no such prompt, arguments are missing, or its handler failed, panicked or took too long.
+    pub async fn get_prompt(
+        &self,
+        name: &str,
+        args: JsonObject,
+        cx: CallContext,
+    ) -> Result<Vec<PromptMessage>, ReadError> {
+        read::get_prompt(&self.catalog(), name, args, cx, self.options().call_timeout).await
+    }
+
+    /// Refuses new calls, waits for those under way for at most `limit`, then ends every session.
+    ///
+    /// Returns whether every call came to its end.
+    pub async fn shut_down(&self, limit: Duration) -> bool {
+        let end = Instant::now() + limit;
+        let drained = self.inner.dispatch.drain(limit).await;
+        // A call that has ended may still have its answer on the way out.
+        self.inner.answers_due.close();
+        let answered = tokio::time::timeout_at(end.into(), self.inner.answers_due.wait()).await.is_ok();
+        self.inner.shutdown.cancel();
+        drained && answered
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    pub(crate) fn seal(&self) -> &StateSeal {
+        &self.inner.seal
+    }
+
+    /// Counts the answers that clients still wait for.
+    pub(crate) fn answers_due(&self) -> &TaskTracker {
+        &self.inner.answers_due
+    }
+
+    pub(crate) fn shutdown_token(&self) -> &CancellationToken {
+        &self.inner.shutdown
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<Change> {
+        self.inner.catalog.subscribe()
+    }
+
+    pub(crate) fn resource_updates(&self) -> broadcast::Receiver<Arc<str>> {
+        self.inner.resource_updates.subscribe()
+    }
+
+    pub(crate) fn shared_catalog(&self) -> &SharedCatalog {
+        &self.inner.catalog
+    }
+
+    /// Makes a handle that does not keep the server alive, for handlers that are registered in it.
+    pub(crate) fn downgrade(&self) -> WeakServer {
+        WeakServer(Arc::downgrade(&self.inner))
+    }
+
+    pub(crate) fn add_tool(&self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
+        self.inner.catalog.edit(Change::TOOLS, |catalog| catalog.add_tool(tool, source))
+    }
+
+    pub(crate) fn add_resource(&self, resource: Arc<dyn Resource>, source: Source) -> Result<(), RegisterError> {
+        self.inner.catalog.edit(Change::RESOURCES, |catalog| catalog.add_resource(resource, source))
+    }
+
+    pub(crate) fn add_prompt(&self, prompt: Arc<dyn Prompt>, source: Source) -> Result<(), RegisterError> {
+        self.inner.catalog.edit(Change::PROMPTS, |catalog| catalog.add_prompt(prompt, source))
+    }
+}
+
+/// A handle that does not keep the server alive.
+#[derive(Clone)]
+pub(crate) struct WeakServer(Weak<Inner>);
+
+impl WeakServer {
+    pub(crate) fn upgrade(&self) -> Option<Server> {
+        self.0.upgrade().map(|inner| Server { inner })
+    }
+}
+
+/// Builds a [`Server`].
+pub struct ServerBuilder {
+    options: Options,
+    reserved: Vec<&'static str>,
+    tools: Vec<Arc<dyn Tool>>,
+    resources: Vec<Arc<dyn Resource>>,
+    prompts: Vec<Arc<dyn Prompt>>,
+}
+
+impl Default for ServerBuilder {
+    fn default() -> Self {
+        let options = Options {
+            name: "onetool".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            instructions: None,
+            logging: false,
+            completions: false,
+            page_size: DEFAULT_PAGE_SIZE,
+            call_timeout: DEFAULT_CALL_TIMEOUT,
+            newest_protocol: None,
+        };
+        Self { options, reserved: Vec::new(), tools: Vec::new(), resources: Vec::new(), prompts: Vec::new() }
+    }
+}
+
+impl ServerBuilder {
+    /// Sets the name that clients see.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.options.name = name.into();
+        self
+    }
+
+    /// Sets the version that clients see; by default this library's.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.options.version = version.into();
+        self
+    }
+
+    /// Sets what clients tell their model about the server.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.options.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Lets handlers send log messages to clients.
+    #[must_use]
+    pub fn logging(mut self) -> Self {
+        self.options.logging = true;
+        self
+    }
+
+    /// Lets clients ask for proposals while somebody types an argument.
+    #[must_use]
+    pub fn completions(mut self) -> Self {
+        self.options.completions = true;
+        self
+    }
+
+    /// Sets how many items one page of a list holds.
+    #[must_use]
+    pub fn page_size(mut self, items: usize) -> Self {
+        self.options.page_size = items.max(1);
+        self
+    }
+
+    /// Sets how long a handler may take.
+    #[must_use]
+    pub fn call_timeout(mut self, timeout: Duration) -> Self {
+        self.options.call_timeout = timeout;
+        self
+    }
+
+    /// Caps the protocol revision that the server speaks, for example at `2025-11-25`.
+    #[must_use]
+    pub fn newest_protocol(mut self, revision: impl Into<String>) -> Self {
+        self.options.newest_protocol = Some(revision.into());
+        self
+    }
+
+    /// Adds tools that are there before the first request is answered.
+    #[must_use]
+    pub fn extra_tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// Adds resources that are there before the first request is answered.
+    #[must_use]
+    pub fn extra_resources(mut self, resources: impl IntoIterator<Item = Arc<dyn Resource>>) -> Self {
+        self.resources.extend(resources);
+        self
+    }
+
+    /// Adds prompts that are there before the first request is answered.
+    #[must_use]
+    pub fn extra_prompts(mut self, prompts: impl IntoIterator<Item = Arc<dyn Prompt>>) -> Self {
+        self.prompts.extend(prompts);
+        self
+    }
+
+    /// Keeps names (or whole packs) for the gateway itself.
+    pub(crate) fn reserved(mut self, names: &[&'static str]) -> Self {
+        self.reserved.extend(names);
+        self
+    }
+
+    /// Builds the server.
+    ///
+    /// # Errors
+    /// When two things share a name, or one of them cannot be registered.
+    pub fn build(self) -> Result<Server, RegisterError> {
+        let mut catalog = Catalog::default();
+        catalog.reserve(&self.reserved);
+        for tool in self.tools {
+            catalog.add_tool(tool, Source::Code)?;
+        }
+        for resource in self.resources {
+            catalog.add_resource(resource, Source::Code)?;
+        }
+        for prompt in self.prompts {
+            catalog.add_prompt(prompt, Source::Code)?;
+        }
+        let dispatch = Dispatch::new(self.options.call_timeout, MAX_CALLS_IN_FLIGHT);
+        let inner = Inner {
+            options: self.options,
+            catalog: SharedCatalog::new(catalog),
+            dispatch,
+            resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
+            seal: StateSeal::random(),
+            answers_due: TaskTracker::new(),
+            shutdown: CancellationToken::new(),
+        };
+        Ok(Server { inner: Arc::new(inner) })
+    }
+}

@@ -1,0 +1,99 @@
+//! Running other programs: exit codes as errors, captured output, children that end with us.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// Runs the command with our own stdin, stdout and stderr.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let shown = show(command);
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start `{shown}`"))?;
+    if !status.success() {
+        bail!("`{shown}` failed: {status}");
+    }
+    Ok(())
+}
+
+/// Runs the command and returns what it wrote to stdout.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let shown = show(command);
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot start `{shown}`"))?;
+    if !output.status.success() {
+        bail!("`{shown}` failed: {}", output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` wrote no UTF-8"))
+}
+
+/// Tells whether `program --version` (or another harmless call) works.
+pub(crate) fn works(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Writes a command as somebody would type it.
+pub(crate) fn show(command: &Command) -> String {
+    std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| {
+            let word = word.to_string_lossy();
+            if word.contains(char::is_whitespace) {
+                format!("'{word}'")
+            } else {
+                word.into_owned()
+            }
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A child that is killed when this value goes, also on an early return.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Running {
+    pub(crate) fn spawn(command: &mut Command) -> Result<Self> {
+        let shown = show(command);
+        Ok(Self(
+            command
+                .spawn()
+                .with_context(|| format!("cannot start `{shown}`"))?,
+        ))
+    }
+
+    /// Starts a test server and waits for its line `listening on URL` on stdout.
+    pub(crate) fn listening(command: &mut Command) -> Result<(Self, String)> {
+        let shown = show(command);
+        let mut running = Self::spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
+        let stdout = running.0.stdout.take().context("stdout is piped")?;
+        let mut lines = BufReader::new(stdout).lines();
+        for line in lines.by_ref() {
+            let line = line.with_context(|| format!("cannot read from `{shown}`"))?;
+            if let Some(url) = line.strip_prefix("listening on ") {
+                let url = url.trim().to_owned();
+                // Whatever it prints later must not fill the pipe.
+                std::thread::spawn(move || lines.for_each(drop));
+                return Ok((running, url));
+            }
+        }
+        bail!("`{shown}` ended before it said `listening on URL`")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails only when it has ended already; waiting leaves no zombie.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

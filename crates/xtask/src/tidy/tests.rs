@@ -1,0 +1,184 @@
+//! Tidy's rules on small made-up workspaces.
+
+use super::{File, check};
+
+const PAGE: &str = "| id | what holds |\n|---|---|\n| OT-6.7 | a |\n| N4 | b |\n";
+const BOTH: &str = "//! Tests.\n\n#[test]\nfn ot_6_7_x() {}\n\n#[tokio::test(flavor = \"multi_thread\")]\nasync fn n4_y() {}\n";
+
+fn findings(files: &[(&str, &str)]) -> Vec<String> {
+    let files: Vec<File> = files
+        .iter()
+        .map(|(path, text)| File {
+            path: (*path).to_owned(),
+            text: (*text).to_owned(),
+        })
+        .collect();
+    check(&files).iter().map(ToString::to_string).collect()
+}
+
+fn only(files: &[(&str, &str)]) -> String {
+    let found = findings(files);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found.into_iter().next().unwrap()
+}
+
+#[test]
+fn a_header_is_wanted() {
+    assert!(
+        only(&[("crates/a/src/lib.rs", "fn a() {}\n")]).starts_with("crates/a/src/lib.rs:1: the first line")
+    );
+    assert!(findings(&[("crates/a/src/lib.rs", "//! A.\n")]).is_empty());
+}
+
+#[test]
+fn long_files_are_refused() {
+    let text = "//! A.\n".to_owned() + &"\n".repeat(1000);
+    assert!(only(&[("a.rs", &text)]).starts_with("a.rs:1001: 1001 lines"));
+    assert!(findings(&[("a.rs", text.trim_end_matches('\n'))]).is_empty());
+}
+
+#[test]
+fn packages_take_the_lints_of_the_workspace() {
+    let without = "[package]\nname = \"a\"\nlicense.workspace = true\n\n[dependencies]\nworkspace = true\n";
+    assert!(only(&[("crates/a/Cargo.toml", without)]).contains("`[lints]`"));
+    assert!(findings(&[("crates/a/Cargo.toml", "[package]\n\n[lints]\nworkspace = true\n")]).is_empty());
+    assert!(findings(&[("Cargo.toml", "[workspace]\nmembers = []\n")]).is_empty());
+}
+
+#[test]
+fn rmcp_stays_in_its_rooms() {
+    for line in [
+        "use rmcp::model::Tool;",
+        "    let x: rmcp::Error = y;",
+        "use rmcp as sdk;",
+        "pub use rmcp;",
+    ] {
+        let text = format!("//! A.\n{line}\n");
+        assert!(
+            only(&[("crates/onetool/src/server.rs", &text)]).contains(":2: rmcp is named"),
+            "{line}"
+        );
+        assert!(findings(&[("crates/onetool/src/mcp/handler.rs", &text)]).is_empty());
+        assert!(findings(&[("crates/onetool/benches/call.rs", &text)]).is_empty());
+    }
+    for line in [
+        "// as rmcp::Tool does",
+        "const FILTER: &str = \"info,rmcp=error\";",
+        "use my_rmcp::Tool;",
+    ] {
+        let text = format!("//! A.\n{line}\n");
+        assert!(
+            findings(&[("crates/onetool/src/server.rs", &text)]).is_empty(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn every_id_has_a_test_or_waits() {
+    assert!(
+        findings(&[
+            ("docs/requirements/ot.md", PAGE),
+            ("crates/a/tests/it/a.rs", BOTH)
+        ])
+        .is_empty()
+    );
+    let one = "//! Tests.\n#[test]\nfn ot_6_7_x() {}\n";
+    let found = only(&[("docs/requirements/ot.md", PAGE), ("a.rs", one)]);
+    assert_eq!(
+        found,
+        "docs/requirements/ot.md:4: N4 has no test: add one named `n4_…`, or `N4 reason` to docs/requirements-pending.txt"
+    );
+    assert!(
+        findings(&[
+            ("docs/requirements/ot.md", PAGE),
+            ("a.rs", one),
+            ("docs/requirements-pending.txt", "# later\nN4 issue 3\n")
+        ])
+        .is_empty()
+    );
+}
+
+#[test]
+fn longer_numbers_are_other_ids() {
+    let page = "| OT-6.7 | a |\n";
+    let found = findings(&[
+        ("docs/requirements/ot.md", page),
+        ("a.rs", "//! A.\n#[test]\nfn ot_6_70_x() {}\n"),
+    ]);
+    assert_eq!(found.len(), 2, "{found:#?}");
+}
+
+#[test]
+fn helpers_and_comments_are_no_tests_but_doc_tests_are() {
+    let page = "| CUS-6.1 | a |\n";
+    for text in [
+        "//! A.\nfn cus_6_1_helper() {}\n",
+        "//! A.\n// fn cus_6_1_x() {}\n",
+        "//! A.\n#[test]\nfn a() {}\nfn cus_6_1_x() {}\n",
+    ] {
+        assert!(
+            only(&[("docs/requirements/cus.md", page), ("a.rs", text)]).contains("CUS-6.1 has no test"),
+            "{text}"
+        );
+    }
+    for text in [
+        "//! A.\n/// fn cus_6_1_x() {}\n",
+        "//! A.\n//! # fn cus_6_1_x() {\n",
+    ] {
+        assert!(
+            findings(&[("docs/requirements/cus.md", page), ("a.rs", text)]).is_empty(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_waiting_list_only_shrinks() {
+    let waits = |line: &str| {
+        only(&[
+            ("docs/requirements/ot.md", PAGE),
+            ("a.rs", BOTH),
+            ("docs/requirements-pending.txt", line),
+        ])
+    };
+    assert!(waits("N4 issue 3\n").contains(":1: N4 has a test (a.rs:7): remove this line"));
+    assert!(waits("X9 issue 3\n").contains("X9 stands in no page"));
+    assert!(waits("N4 part:\n").contains("N4 has no reason"));
+    assert!(waits("N4 part: a\nN4 part: b\n").contains(":2: N4 stands here twice"));
+}
+
+#[test]
+fn a_part_may_wait_while_the_rest_is_tested() {
+    let pending = ("docs/requirements-pending.txt", "N4 part: upstreams\n");
+    let page = ("docs/requirements/ot.md", "| N4 | b |\n");
+    assert!(findings(&[page, pending, ("a.rs", "//! A.\n#[test]\nfn n4_x() {}\n")]).is_empty());
+    assert!(only(&[page, pending]).contains("has no test at all"));
+}
+
+#[test]
+fn a_test_with_an_unknown_id_is_refused() {
+    for name in ["ot_6_8_x", "dsc_1_1_x", "n5_x", "r6_x"] {
+        let text = format!("//! A.\n\n#[test]\nfn {name}() {{}}\n");
+        let page = ("docs/requirements/ot.md", PAGE);
+        let tests = format!("{BOTH}{}", &text["//! A.\n".len()..]);
+        assert!(only(&[page, ("a.rs", &tests)]).contains(&format!("test `{name}` begins with an id")));
+    }
+    for name in ["find_2_largest", "ot_text", "a_1", "base64_x", "run_all_2_x"] {
+        let text = format!("//! A.\n#[test]\nfn {name}() {{}}\n");
+        assert!(findings(&[("a.rs", &text)]).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn an_id_is_listed_once() {
+    let page = "| N4 | b |\n| N4 | c |\n";
+    let found = only(&[
+        ("docs/requirements/a.md", page),
+        ("a.rs", "//! A.\n#[test]\nfn n4_x() {}\n"),
+    ]);
+    assert_eq!(
+        found,
+        "docs/requirements/a.md:2: N4 is listed before, at docs/requirements/a.md:1: remove one"
+    );
+}

@@ -1,0 +1,223 @@
+//! What comes from npm and PyPI: pinned in `tests/outside`, installed under `~/.cache/onetool`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::root;
+use crate::process;
+
+/// The Node that the conformance package needs, and the version installed when there is an older one.
+const NODE_OLDEST: u32 = 22;
+const NODE_VERSION: &str = "22.23.3";
+
+/// A Python environment with its own pinned packages.
+#[derive(Clone, Copy)]
+pub(crate) enum Venv {
+    /// The outside client.
+    Mcp,
+    /// The peer of the start-up measurement.
+    Fastmcp,
+}
+
+/// How to run the conformance suite.
+pub(crate) struct Conformance {
+    pub(crate) node: PathBuf,
+    pub(crate) script: PathBuf,
+}
+
+/// Installs everything that tests and measurements need, unless it is there.
+pub(crate) fn install_all() -> Result<()> {
+    require_programs()?;
+    conformance()?;
+    venv(Venv::Mcp)?;
+    venv(Venv::Fastmcp)?;
+    Ok(())
+}
+
+/// Fails with every missing program and the command that installs it.
+pub(crate) fn require_programs() -> Result<()> {
+    let wanted = [
+        ("git", &["--version"][..], "apt-get install git"),
+        ("node", &["--version"], "apt-get install nodejs"),
+        ("npm", &["--version"], "apt-get install npm"),
+        (
+            "python3",
+            &["-c", "import venv, ensurepip"],
+            "apt-get install python3 python3-venv",
+        ),
+    ];
+    let missing: Vec<String> = wanted
+        .iter()
+        .filter(|(program, check, _)| !process::works(program, check))
+        .map(|(program, _, install)| format!("  {program}: `{install}` (or your system's way)"))
+        .collect();
+    if !missing.is_empty() {
+        bail!("these programs are missing:\n{}", missing.join("\n"));
+    }
+    Ok(())
+}
+
+/// Installs the conformance suite and, if needed, a Node that can run it.
+pub(crate) fn conformance() -> Result<Conformance> {
+    let folder = cache()?.join("npm");
+    let pinned = ["package.json", "package-lock.json"];
+    let mut stamp = String::new();
+    for name in pinned {
+        stamp += &read(&outside().join(name))?;
+    }
+    install(&folder, &stamp, || {
+        for name in pinned {
+            fs::copy(outside().join(name), folder.join(name))?;
+        }
+        npm(&folder, &["ci"])
+    })?;
+    Ok(Conformance {
+        node: node()?,
+        script: folder.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"),
+    })
+}
+
+/// Installs the packages of the environment and returns its interpreter.
+pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
+    let name = match which {
+        Venv::Mcp => "mcp",
+        Venv::Fastmcp => "fastmcp",
+    };
+    let folder = cache()?.join(format!("venv-{name}"));
+    let pinned = outside().join(format!("requirements-{name}.txt"));
+    let python = folder.join("bin/python");
+    install(&folder, &read(&pinned)?, || {
+        process::run(
+            Command::new("python3")
+                .args(["-m", "venv", "--clear"])
+                .arg(&folder),
+        )?;
+        process::run(
+            Command::new(&python)
+                .args([
+                    "-m",
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--disable-pip-version-check",
+                    "-r",
+                ])
+                .arg(&pinned),
+        )
+    })?;
+    Ok(python)
+}
+
+/// Returns the folder of the pinned files and scripts.
+pub(crate) fn outside() -> PathBuf {
+    root().join("tests/outside")
+}
+
+/// Returns `~/.cache/onetool`.
+pub(crate) fn cache() -> Result<PathBuf> {
+    let home = std::env::home_dir().context("no home folder: set HOME")?;
+    Ok(home.join(".cache/onetool"))
+}
+
+/// Returns an empty folder for one run's files.
+pub(crate) fn scratch(name: &str) -> Result<PathBuf> {
+    let folder = cache()?.join(format!("scratch-{name}"));
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Returns a Node that is new enough: the one in PATH, else one of our own.
+fn node() -> Result<PathBuf> {
+    let version = process::output(Command::new("node").arg("--version"))?;
+    if major(&version).is_some_and(|major| major >= NODE_OLDEST) {
+        return Ok("node".into());
+    }
+    let package = node_package()?;
+    let folder = cache()?.join("node");
+    let pinned = format!("{package}@{NODE_VERSION}");
+    install(&folder, &pinned, || {
+        fs::write(folder.join("package.json"), "{\"private\": true}\n")?;
+        npm(&folder, &["install", "--no-save", &pinned])
+    })?;
+    Ok(folder.join("node_modules").join(package).join("bin/node"))
+}
+
+/// Names the npm package that carries a Node binary for this system.
+fn node_package() -> Result<String> {
+    let system = match std::env::consts::OS {
+        "linux" => "linux",
+        "macos" => "darwin",
+        other => bail!("Node {NODE_OLDEST} or newer is needed: install it for {other} and put it in PATH"),
+    };
+    let machine = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => bail!("Node {NODE_OLDEST} or newer is needed: install it for {other} and put it in PATH"),
+    };
+    Ok(format!("node-{system}-{machine}"))
+}
+
+fn npm(folder: &Path, arguments: &[&str]) -> Result<()> {
+    process::run(Command::new("npm").current_dir(folder).args(arguments).args([
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--no-progress",
+        "--loglevel=error",
+    ]))
+}
+
+/// Runs the installation unless the folder was installed from the same pinned text before.
+fn install(folder: &Path, pinned: &str, action: impl FnOnce() -> Result<()>) -> Result<()> {
+    // Beside the folder, not in it: a fresh virtual environment clears its folder.
+    let stamp = folder.with_extension("stamp");
+    if folder.exists() && fs::read_to_string(&stamp).is_ok_and(|before| before == pinned) {
+        return Ok(());
+    }
+    println!("installing into {}", folder.display());
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    action().with_context(|| format!("cannot install into {}", folder.display()))?;
+    fs::write(&stamp, pinned).with_context(|| format!("cannot write {}", stamp.display()))
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Reads the 22 of `v22.23.3`.
+fn major(version: &str) -> Option<u32> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_major_version_is_read() {
+        assert_eq!(major("v22.23.3\n"), Some(22));
+        assert_eq!(major("nonsense"), None);
+    }
+
+    #[test]
+    fn an_installation_runs_again_only_when_the_pinned_text_changes() {
+        let folder = std::env::temp_dir().join(format!("xtask-install-{}", std::process::id()));
+        let mut runs = 0;
+        for pinned in ["a==1", "a==1", "a==2"] {
+            install(&folder, pinned, || {
+                runs += 1;
+                Ok(())
+            })
+            .unwrap();
+        }
+        fs::remove_dir_all(&folder).unwrap();
+        fs::remove_file(folder.with_extension("stamp")).unwrap();
+        assert_eq!(runs, 2);
+    }
+}
