@@ -205,6 +205,9 @@ impl CallContext {
 impl fmt::Debug for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { caller, deadline, .. } = self;
-        f.debug_struct("CallContext").field("caller", caller).field("deadline", deadline).finish_non_exhaustive()
+        f.debug_struct("CallContext")
+            .field("caller", caller)
+            .field("deadline", deadline)
+            .finish_non_exhaustive()
     }
 }

@@ -45,7 +45,9 @@ impl ToolError {
     pub fn from_any(error: impl Into<BoxError>) -> Self {
         match error.into().downcast::<Self>() {
             Ok(error) => *error,
-            Err(source) => Self::Failed { message: source.to_string(), source: source.source().map(boxed_text) },
+            Err(source) => {
+                Self::Failed { message: source.to_string(), source: source.source().map(boxed_text) }
+            }
         }
     }
 }

@@ -39,9 +39,7 @@ pub use prompt::{
     IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptSpec, Role, prompt_fn,
 };
 pub use provider::{ToolsProvider, from_async_fn, from_fn};
-pub use resource::{
-    IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn,
-};
+pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
 pub use signature::{Parameter, parameters, signature};
 pub use tool::{IntoToolOutput, Json, Tool, ToolAnnotations, ToolFn, ToolSpec, dynamic_tool, tool_fn};
 pub use uri_template::UriTemplate;

@@ -149,7 +149,11 @@ pub struct PromptFn<A, F> {
 ///     prompt_fn("review", "", |args: (), _: CallContext| async move { 42 });
 /// }
 /// ```
-pub fn prompt_fn<A, F, Fut>(name: impl Into<String>, description: impl Into<String>, handler: F) -> PromptFn<A, F>
+pub fn prompt_fn<A, F, Fut>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    handler: F,
+) -> PromptFn<A, F>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
@@ -181,7 +185,10 @@ impl<A, F> PromptFn<A, F> {
 
     /// Proposes values for the arguments: `propose(argument, typed)`.
     #[must_use]
-    pub fn completions(mut self, propose: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static) -> Self {
+    pub fn completions(
+        mut self,
+        propose: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
         self.completer = Some(Box::new(propose));
         self
     }
@@ -210,7 +217,9 @@ where
     }
 
     fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
-        Box::pin(async move { self.completer.as_ref().map_or_else(Vec::new, |propose| propose(argument, typed)) })
+        Box::pin(
+            async move { self.completer.as_ref().map_or_else(Vec::new, |propose| propose(argument, typed)) },
+        )
     }
 }
 

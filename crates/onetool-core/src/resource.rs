@@ -137,7 +137,10 @@ impl<F> ResourceFn<F> {
 
     /// Proposes values for the holes: `propose(hole, typed)`.
     #[must_use]
-    pub fn completions(mut self, propose: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static) -> Self {
+    pub fn completions(
+        mut self,
+        propose: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
         self.completer = Some(Box::new(propose));
         self
     }

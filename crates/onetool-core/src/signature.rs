@@ -25,7 +25,8 @@ pub fn signature(name: &str, schema: &JsonObject) -> String {
         // Writing to a String cannot fail.
         let _ = write!(text, "{separator}{}: {}", parameter.name, parameter.python_type);
         if !parameter.required {
-            let _ = write!(text, " = {}", parameter.default.map_or_else(|| "'...'".to_owned(), python_literal));
+            let _ =
+                write!(text, " = {}", parameter.default.map_or_else(|| "'...'".to_owned(), python_literal));
         }
     }
     text.push(')');
@@ -116,7 +117,11 @@ fn union_of(variants: impl Iterator<Item = String>) -> String {
             distinct.push(variant);
         }
     }
-    if distinct.is_empty() || distinct.iter().any(|it| it == "Any") { "Any".into() } else { distinct.join(" | ") }
+    if distinct.is_empty() || distinct.iter().any(|it| it == "Any") {
+        "Any".into()
+    } else {
+        distinct.join(" | ")
+    }
 }
 
 fn local_target<'a>(reference: &str, root: &'a JsonObject) -> Option<&'a Value> {

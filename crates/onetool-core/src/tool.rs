@@ -227,7 +227,11 @@ pub struct ToolFn<A, F> {
 ///     tool_fn("a.b", "", |args: JsonObject, _cx: CallContext| async move { std::thread::current() });
 /// }
 /// ```
-pub fn tool_fn<A, F, Fut>(name: impl Into<ToolName>, description: impl Into<String>, handler: F) -> ToolFn<A, F>
+pub fn tool_fn<A, F, Fut>(
+    name: impl Into<ToolName>,
+    description: impl Into<String>,
+    handler: F,
+) -> ToolFn<A, F>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
@@ -306,7 +310,8 @@ where
 
 /// Returns the JSON Schema of a type, without the keys that say nothing to a client.
 pub(crate) fn schema_of<T: JsonSchema>() -> JsonObject {
-    let schema = schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    let schema =
+        schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
     let Value::Object(mut schema) = schema.to_value() else { return JsonObject::new() };
     schema.shift_remove("$schema");
     schema.shift_remove("title");

@@ -76,7 +76,9 @@ impl UriTemplate {
 fn fill(parts: &[Part], uri: &str, values: &mut BTreeMap<String, String>) -> bool {
     let Some((part, rest)) = parts.split_first() else { return uri.is_empty() };
     match part {
-        Part::Literal(literal) => uri.strip_prefix(literal.as_str()).is_some_and(|uri| fill(rest, uri, values)),
+        Part::Literal(literal) => {
+            uri.strip_prefix(literal.as_str()).is_some_and(|uri| fill(rest, uri, values))
+        }
         Part::Hole { name, crosses_slashes } => {
             let end = match rest.first() {
                 Some(Part::Literal(literal)) => match uri.find(literal.as_str()) {

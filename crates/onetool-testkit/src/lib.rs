@@ -1,2 +1,1 @@
 //! Clients and servers that onetool's own tests talk to.
-

@@ -184,7 +184,8 @@ async fn run(entry: &Entry, args: JsonObject, cx: CallContext) -> Result<ToolOut
 /// Puts the schema's defaults in for arguments that were not given, so that no handler has to repeat them.
 fn fill_defaults(args: &mut JsonObject, schema: &JsonObject) {
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        if let Some(default) = property.get("default").filter(|it| !it.is_null() && !args.contains_key(name)) {
+        if let Some(default) = property.get("default").filter(|it| !it.is_null() && !args.contains_key(name))
+        {
             args.insert(name.clone(), default.clone());
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::catalog::{Catalog, Policy, RegisterError, Rules, Source, ToolDocs};
+use crate::catalog::{Catalog, RegisterError, Rules, Source};
 use crate::config::{Config, Location};
 use crate::declared::{ChildEnvironment, DeclareError, Declared};
 use crate::{Server, discover};
@@ -139,9 +139,7 @@ fn placed(at: Location, registered: Result<(), RegisterError>) -> Result<(), Gat
 }
 
 fn rules(config: &Config) -> Rules {
-    let policy = Policy { allow: config.policy.allow.clone(), deny: config.policy.deny.clone() };
-    let docs = config.docs.tools.iter().map(|(n, d)| (n.clone(), ToolDocs { description: d.description.clone(), examples: d.examples.clone(), keywords: d.keywords.clone(), category: d.category.clone() })).collect();
-    Rules { policy, docs, renames: config.renames.clone() }
+    Rules { policy: config.policy.clone(), docs: config.docs.tools.clone(), renames: config.renames.clone() }
 }
 
 /// Returns the settings that differ but are fixed when the server starts.

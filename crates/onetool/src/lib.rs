@@ -40,8 +40,8 @@ pub use onetool_core::*;
 
 pub use capabilities::Capabilities;
 pub use catalog::{Catalog, Policy, RegisterError, Source};
-pub use dispatch::CallError;
 pub use declared::{ChildEnvironment, DeclareError, TemplateError};
+pub use dispatch::CallError;
 pub use gateway::{Gateway, GatewayError, ReloadReport};
 pub use mcp::ServeError;
 pub use read::ReadError;

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use onetool_core::{
-    BoxFuture, CallContext, JsonObject, PromptError, PromptMessage, ReadRequest, ResourceContents, ResourceError,
+    BoxFuture, CallContext, JsonObject, PromptError, PromptMessage, ReadRequest, ResourceContents,
+    ResourceError,
 };
 
 use crate::catalog::Catalog;
@@ -92,7 +93,8 @@ pub(crate) async fn get_prompt(
 ) -> Result<Vec<PromptMessage>, ReadError> {
     let Some(prompt) = catalog.prompt(name) else {
         let names: Vec<&str> = catalog.prompts().map(|it| it.spec().name.as_str()).collect();
-        let hint = if names.is_empty() { String::new() } else { format!("; there are: {}", names.join(", ")) };
+        let hint =
+            if names.is_empty() { String::new() } else { format!("; there are: {}", names.join(", ")) };
         return Err(ReadError::UnknownPrompt { name: name.to_owned(), hint });
     };
     let is_missing = |name: &str| args.get(name).is_none_or(serde_json::Value::is_null);

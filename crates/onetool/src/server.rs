@@ -88,7 +88,10 @@ impl Server {
 
     /// Takes a resource out; tells whether it was there.
     pub fn unregister_resource(&self, uri: &str) -> bool {
-        self.inner.catalog.edit(Change::RESOURCES, |it| it.remove_resource(uri).then_some(()).ok_or(())).is_ok()
+        self.inner
+            .catalog
+            .edit(Change::RESOURCES, |it| it.remove_resource(uri).then_some(()).ok_or(()))
+            .is_ok()
     }
 
     /// Takes a prompt out; tells whether it was there.
@@ -139,7 +142,11 @@ impl Server {
     ///
     /// # Errors
     /// When there is no such resource, or its handler failed, panicked or took too long.
-    pub async fn read_resource(&self, uri: &str, cx: CallContext) -> Result<Vec<ResourceContents>, ReadError> {
+    pub async fn read_resource(
+        &self,
+        uri: &str,
+        cx: CallContext,
+    ) -> Result<Vec<ResourceContents>, ReadError> {
         read::read_resource(&self.catalog(), uri, cx, self.options().call_timeout).await
     }
 
@@ -207,7 +214,11 @@ impl Server {
         self.inner.catalog.edit(Change::TOOLS, |catalog| catalog.add_tool(tool, source))
     }
 
-    pub(crate) fn add_resource(&self, resource: Arc<dyn Resource>, source: Source) -> Result<(), RegisterError> {
+    pub(crate) fn add_resource(
+        &self,
+        resource: Arc<dyn Resource>,
+        source: Source,
+    ) -> Result<(), RegisterError> {
         self.inner.catalog.edit(Change::RESOURCES, |catalog| catalog.add_resource(resource, source))
     }
 

@@ -106,8 +106,8 @@ fn merge_variants(listed: &mut JsonObject, variants: &[&JsonObject], all_hold: b
         }
     }
     for name in variants.iter().flat_map(|variant| names_of(variant.get("required"))) {
-        let is_required = all_hold
-            || variants.iter().all(|variant| names_of(variant.get("required")).contains(&name));
+        let is_required =
+            all_hold || variants.iter().all(|variant| names_of(variant.get("required")).contains(&name));
         if is_required && !required.contains(&name) {
             required.push(name);
         }

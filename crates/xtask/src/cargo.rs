@@ -10,10 +10,7 @@ use crate::process;
 /// Returns the folder that holds the workspace's Cargo.toml.
 pub(crate) fn root() -> &'static Path {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest
-        .ancestors()
-        .nth(2)
-        .expect("invariant: crates/xtask is two folders below the root")
+    manifest.ancestors().nth(2).expect("invariant: crates/xtask is two folders below the root")
 }
 
 /// Starts a cargo command line in the workspace, without what `cargo run` set for xtask itself.
@@ -22,17 +19,8 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command.current_dir(root()).args(arguments);
     for (name, _) in std::env::vars_os() {
         // Build scripts that watch these would run again in every other call.
-        let own = [
-            "CARGO_PKG_",
-            "CARGO_MANIFEST_",
-            "CARGO_PRIMARY_",
-            "CARGO_BIN_",
-            "CARGO_CRATE_",
-        ];
-        if name
-            .to_str()
-            .is_some_and(|name| own.iter().any(|prefix| name.starts_with(prefix)))
-        {
+        let own = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_PRIMARY_", "CARGO_BIN_", "CARGO_CRATE_"];
+        if name.to_str().is_some_and(|name| own.iter().any(|prefix| name.starts_with(prefix))) {
             command.env_remove(name);
         }
     }
@@ -41,24 +29,12 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 
 /// Builds all debug binaries with the features the tests are built with, so that nothing is compiled twice.
 pub(crate) fn build_debug() -> Result<()> {
-    process::run(&mut cargo(&[
-        "build",
-        "--ignore-rust-version",
-        "--workspace",
-        "--all-targets",
-    ]))
+    process::run(&mut cargo(&["build", "--ignore-rust-version", "--workspace", "--all-targets"]))
 }
 
 /// Builds the binaries of one package for release.
 pub(crate) fn build_release(package: &str) -> Result<()> {
-    process::run(&mut cargo(&[
-        "build",
-        "--ignore-rust-version",
-        "--release",
-        "--bins",
-        "-p",
-        package,
-    ]))
+    process::run(&mut cargo(&["build", "--ignore-rust-version", "--release", "--bins", "-p", package]))
 }
 
 #[derive(Clone, Copy)]
@@ -71,14 +47,10 @@ pub(crate) enum Profile {
 pub(crate) fn binary(profile: Profile, name: &str) -> Result<PathBuf> {
     let metadata = process::output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1"]))?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
-    let target = metadata["target_directory"]
-        .as_str()
-        .context("cargo metadata names no target_directory")?;
+    let target = metadata["target_directory"].as_str().context("cargo metadata names no target_directory")?;
     let folder = match profile {
         Profile::Debug => "debug",
         Profile::Release => "release",
     };
-    Ok(Path::new(target)
-        .join(folder)
-        .join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+    Ok(Path::new(target).join(folder).join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }

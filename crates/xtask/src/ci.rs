@@ -21,18 +21,12 @@ impl Step {
         rerun: impl Into<String>,
         action: impl FnOnce() -> Result<()> + 'static,
     ) -> Self {
-        Self {
-            name,
-            rerun: rerun.into(),
-            action: Box::new(action),
-        }
+        Self { name, rerun: rerun.into(), action: Box::new(action) }
     }
 
     /// Makes a step of one cargo call, which is its own rerun command.
     fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self::new(name, format!("cargo {}", arguments.join(" ")), move || {
-            process::run(&mut cargo(arguments))
-        })
+        Self::new(name, format!("cargo {}", arguments.join(" ")), move || process::run(&mut cargo(arguments)))
     }
 }
 
@@ -49,10 +43,7 @@ pub(crate) fn run_steps(steps: Vec<Step>) -> Result<()> {
         let result = (step.action)();
         let seconds = start.elapsed().as_secs_f64();
         result.with_context(|| {
-            format!(
-                "step `{}` failed after {seconds:.1} s; rerun it with `{}`",
-                step.name, step.rerun
-            )
+            format!("step `{}` failed after {seconds:.1} s; rerun it with `{}`", step.name, step.rerun)
         })?;
         println!("<== {} in {seconds:.1} s", step.name);
         times.push((step.name, seconds));
@@ -69,24 +60,11 @@ pub(crate) fn steps() -> Vec<Step> {
         Step::cargo("fmt", &["fmt", "--all", "--check"]),
         Step::cargo(
             "clippy",
-            &[
-                "clippy",
-                "--ignore-rust-version",
-                "--workspace",
-                "--all-targets",
-                "--",
-                "-D",
-                "warnings",
-            ],
+            &["clippy", "--ignore-rust-version", "--workspace", "--all-targets", "--", "-D", "warnings"],
         ),
         tests(),
-        Step::cargo(
-            "doc tests",
-            &["test", "--ignore-rust-version", "--workspace", "--doc"],
-        ),
-        Step::new("codegen", "cargo xtask codegen --check", || {
-            codegen::run(codegen::Mode::Check)
-        }),
+        Step::cargo("doc tests", &["test", "--ignore-rust-version", "--workspace", "--doc"]),
+        Step::new("codegen", "cargo xtask codegen --check", || codegen::run(codegen::Mode::Check)),
         Step::new("tidy", "cargo xtask tidy", tidy::run),
         Step::new("deny", "cargo xtask deny", deny::run),
     ]
@@ -96,19 +74,9 @@ fn tests() -> Step {
     if process::works("cargo", &["nextest", "--version"]) {
         Step::cargo(
             "tests",
-            &[
-                "nextest",
-                "run",
-                "--ignore-rust-version",
-                "--workspace",
-                "--all-targets",
-                "--no-tests=pass",
-            ],
+            &["nextest", "run", "--ignore-rust-version", "--workspace", "--all-targets", "--no-tests=pass"],
         )
     } else {
-        Step::cargo(
-            "tests",
-            &["test", "--ignore-rust-version", "--workspace", "--all-targets"],
-        )
+        Step::cargo("tests", &["test", "--ignore-rust-version", "--workspace", "--all-targets"])
     }
 }

@@ -15,10 +15,8 @@ pub(crate) enum Mode {
 }
 
 /// The committed file and the arguments of `onetool` that print it.
-const GENERATED: [(&str, &[&str]); 2] = [
-    ("onetool.schema.json", &["schema"]),
-    ("docs/cli.md", &["__cli-reference"]),
-];
+const GENERATED: [(&str, &[&str]); 2] =
+    [("onetool.schema.json", &["schema"]), ("docs/cli.md", &["__cli-reference"])];
 
 pub(crate) fn run(mode: Mode) -> Result<()> {
     cargo::build_debug()?;

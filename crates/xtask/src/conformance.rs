@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::cargo::{self, Profile};
 use crate::process::{self, Running};
@@ -19,20 +20,18 @@ pub(crate) fn run(keep_going: bool) -> Result<()> {
     let server = cargo::binary(Profile::Debug, "onetool-conformance-server")?;
     let mut failed = Vec::new();
     for revision in REVISIONS {
+        let results = tools::scratch(&format!("conformance-{revision}"))?;
         // A fresh server each: what one revision's scenarios change must not reach the other's.
-        let (_server, url) = Running::listening(&mut Command::new(&server))?;
+        let log = fs::File::create(results.join("server.log"))?;
+        let (_server, url) = Running::listening(Command::new(&server).stderr(log))?;
         println!("--- conformance {revision} at {url}");
         let mut command = Command::new(&suite.node);
-        command
-            .arg(&suite.script)
-            .args(["server", "--url", &url, "--requirements", revision]);
+        command.arg(&suite.script).args(["server", "--url", &url, "--requirements", revision]);
+        command.arg("--output-dir").arg(&results);
         if let Some(baseline) = baseline()? {
             command.arg("--expected-failures").arg(baseline);
         }
-        if !run_suite(
-            &mut command,
-            &tools::cache()?.join(format!("conformance-{revision}.log")),
-        )? {
+        if !run_suite(&mut command, &results)? {
             failed.push(revision);
             if !keep_going {
                 break;
@@ -45,38 +44,50 @@ pub(crate) fn run(keep_going: bool) -> Result<()> {
     Ok(())
 }
 
-/// Runs the suite, keeps all it says in the log, prints the summary (scored and not), tells whether it passed.
-fn run_suite(command: &mut Command, log: &Path) -> Result<bool> {
+/// Runs the suite, prints its summary (scored and not) and every failed check, tells whether it passed.
+fn run_suite(command: &mut Command, results: &Path) -> Result<bool> {
     let shown = process::show(command);
-    let output = command
-        .output()
-        .with_context(|| format!("cannot start `{shown}`"))?;
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    fs::write(log, &text).with_context(|| format!("cannot write {}", log.display()))?;
+    let output = command.output().with_context(|| format!("cannot start `{shown}`"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
     match text.find("=== SUMMARY ===") {
         Some(start) => println!("{}", &text[start..]),
         None => println!("{text}"),
     }
-    println!("everything it said: {}", log.display());
-    if !output.status.success() {
-        println!("{}", failures(&text));
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    let failures = failures(results)?;
+    if !failures.is_empty() {
+        println!("failed checks:\n{}", failures.join("\n"));
     }
+    println!("details: {}", results.display());
     Ok(output.status.success())
 }
 
-/// Picks the reasons out of the suite's long output.
-fn failures(text: &str) -> String {
-    let mut picked = Vec::new();
-    let mut scenario = "";
-    for line in text.lines() {
-        if let Some(name) = line.strip_prefix("=== Running scenario: ") {
-            scenario = name.trim_end_matches(" ===");
-        } else if line.trim_start().starts_with("Error: ") {
-            picked.push(format!("{scenario}: {}", line.trim()));
-        }
+/// Reads the failed checks out of `SCENARIO/checks.json`; the suite's own output does not name them.
+fn failures(results: &Path) -> Result<Vec<String>> {
+    let mut failures = Vec::new();
+    for entry in fs::read_dir(results).with_context(|| format!("cannot list {}", results.display()))? {
+        let folder = entry?.path();
+        let Ok(text) = fs::read_to_string(folder.join("checks.json")) else {
+            continue;
+        };
+        let scenario = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        failures.extend(failed_checks(&scenario, &text)?);
     }
-    picked.join("\n")
+    failures.sort();
+    Ok(failures)
+}
+
+fn failed_checks(scenario: &str, checks: &str) -> Result<Vec<String>> {
+    let checks: Vec<Value> =
+        serde_json::from_str(checks).with_context(|| format!("the checks of {scenario} are no JSON list"))?;
+    Ok(checks
+        .iter()
+        .filter(|check| check["status"] == "FAILURE")
+        .map(|check| {
+            let text = |key: &str| check[key].as_str().unwrap_or_default().to_owned();
+            format!("  {scenario}: {}: {}", text("id"), text("errorMessage"))
+        })
+        .collect())
 }
 
 /// Returns the file of accepted failures if it has entries.
@@ -104,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn failures_carry_their_scenario() {
-        let text = "=== Running scenario: ping ===\n  - Ping: x\n    Error: no answer\n";
-        assert_eq!(failures(text), "ping: Error: no answer");
+    fn failed_checks_carry_scenario_and_reason() {
+        let checks = r#"[{"id": "a", "status": "SUCCESS"}, {"id": "b", "status": "FAILURE", "errorMessage": "no image"}]"#;
+        assert_eq!(failed_checks("tools-call-image", checks).unwrap(), ["  tools-call-image: b: no image"]);
     }
 }

@@ -1,10 +1,6 @@
 //! The one door for developers: `cargo xtask ci`, `test`, `tidy`, `codegen`, `conformance`, `bench`.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command line tool for developers"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for developers")]
 
 mod bench;
 mod cargo;
@@ -23,10 +19,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(
-    name = "cargo xtask",
-    about = "Checks, tests, generated files and measurements"
-)]
+#[command(name = "cargo xtask", about = "Checks, tests, generated files and measurements")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -71,11 +64,9 @@ fn main() -> ExitCode {
         Command::Test => test::run(),
         Command::Install => tools::install_all(),
         Command::Tidy => tidy::run(),
-        Command::Codegen { check } => codegen::run(if check {
-            codegen::Mode::Check
-        } else {
-            codegen::Mode::Write
-        }),
+        Command::Codegen { check } => {
+            codegen::run(if check { codegen::Mode::Check } else { codegen::Mode::Write })
+        }
         Command::Deny => deny::run(),
         Command::Conformance { keep_going } => conformance::run(keep_going),
         Command::Outside => outside::run(),

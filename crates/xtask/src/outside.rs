@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::cargo::{self, Profile};
 use crate::process::{self, Running};
@@ -21,13 +21,7 @@ pub(crate) fn run() -> Result<()> {
     fs::copy(tools::outside().join("onetool.yaml"), &config)?;
 
     println!("--- stdio");
-    process::run(
-        client(&python)
-            .arg(&onetool)
-            .arg("serve")
-            .arg("--config")
-            .arg(&config),
-    )?;
+    process::run(client(&python).arg(&onetool).arg("serve").arg("--config").arg(&config))?;
 
     println!("--- HTTP");
     let server = start_http(&onetool, &config)?;
@@ -47,7 +41,7 @@ struct HttpServer {
     _running: Running,
 }
 
-/// Starts `onetool serve --http` and reads the lines `MCP: URL` and `token: TOKEN` from stderr.
+/// Starts `onetool serve --http`, waits for its line `MCP: URL` on stderr, takes the token from beside the configuration.
 fn start_http(onetool: &Path, config: &Path) -> Result<HttpServer> {
     let mut running = Running::spawn(
         Command::new(onetool)
@@ -58,29 +52,20 @@ fn start_http(onetool: &Path, config: &Path) -> Result<HttpServer> {
     )?;
     let stderr = running.0.stderr.take().context("stderr is piped")?;
     let mut lines = BufReader::new(stderr).lines();
-    let (mut url, mut token) = (None, None);
     let mut said = String::new();
-    while url.is_none() || token.is_none() {
+    let url = loop {
         let Some(line) = lines.next() else {
-            anyhow::bail!("`onetool serve --http` ended before it named its URL and token; it said:\n{said}");
+            bail!("`onetool serve --http` ended before it named its URL; it said:\n{said}");
         };
         let line = line?;
-        if let Some(found) = after(&line, "MCP: ") {
-            url = Some(found);
-        } else if let Some(found) = after(&line, "token: ") {
-            token = Some(found);
+        if let Some(url) = line.trim().strip_prefix("MCP: ") {
+            break url.trim().to_owned();
         }
         said = said + &line + "\n";
-    }
+    };
     // Log lines go on; they must not fill the pipe.
     std::thread::spawn(move || lines.for_each(drop));
-    Ok(HttpServer {
-        url: url.context("set by the loop")?,
-        token: token.context("set by the loop")?,
-        _running: running,
-    })
-}
-
-fn after(line: &str, label: &str) -> Option<String> {
-    line.trim().strip_prefix(label).map(|rest| rest.trim().to_owned())
+    let path = config.with_file_name("token");
+    let token = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(HttpServer { url, token: token.trim().to_owned(), _running: running })
 }

@@ -9,9 +9,7 @@ use anyhow::{Context, Result, bail};
 /// Runs the command with our own stdin, stdout and stderr.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let shown = show(command);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{shown}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
     if !status.success() {
         bail!("`{shown}` failed: {status}");
     }
@@ -21,10 +19,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// Runs the command and returns what it wrote to stdout.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let shown = show(command);
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("cannot start `{shown}`"))?;
+    let output =
+        command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start `{shown}`"))?;
     if !output.status.success() {
         bail!("`{shown}` failed: {}", output.status);
     }
@@ -48,11 +44,7 @@ pub(crate) fn show(command: &Command) -> String {
         .chain(command.get_args())
         .map(|word| {
             let word = word.to_string_lossy();
-            if word.contains(char::is_whitespace) {
-                format!("'{word}'")
-            } else {
-                word.into_owned()
-            }
+            if word.contains(char::is_whitespace) { format!("'{word}'") } else { word.into_owned() }
         })
         .collect::<Vec<_>>()
         .join(" ")
@@ -64,11 +56,7 @@ pub(crate) struct Running(pub(crate) Child);
 impl Running {
     pub(crate) fn spawn(command: &mut Command) -> Result<Self> {
         let shown = show(command);
-        Ok(Self(
-            command
-                .spawn()
-                .with_context(|| format!("cannot start `{shown}`"))?,
-        ))
+        Ok(Self(command.spawn().with_context(|| format!("cannot start `{shown}`"))?))
     }
 
     /// Starts a test server and waits for its line `listening on URL` on stdout.

@@ -8,9 +8,7 @@ use crate::{conformance, outside, tools};
 pub(crate) fn run() -> Result<()> {
     let mut steps = vec![Step::new("install", "cargo xtask install", tools::install_all)];
     steps.extend(ci::steps());
-    steps.push(Step::new("conformance", "cargo xtask conformance", || {
-        conformance::run(true)
-    }));
+    steps.push(Step::new("conformance", "cargo xtask conformance", || conformance::run(true)));
     steps.push(Step::new("outside", "cargo xtask outside", outside::run));
     ci::run_steps(steps)
 }

@@ -43,11 +43,7 @@ pub(crate) fn require_programs() -> Result<()> {
         ("git", &["--version"][..], "apt-get install git"),
         ("node", &["--version"], "apt-get install nodejs"),
         ("npm", &["--version"], "apt-get install npm"),
-        (
-            "python3",
-            &["-c", "import venv, ensurepip"],
-            "apt-get install python3 python3-venv",
-        ),
+        ("python3", &["-c", "import venv, ensurepip"], "apt-get install python3 python3-venv"),
     ];
     let missing: Vec<String> = wanted
         .iter()
@@ -90,21 +86,10 @@ pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
     let pinned = outside().join(format!("requirements-{name}.txt"));
     let python = folder.join("bin/python");
     install(&folder, &read(&pinned)?, || {
-        process::run(
-            Command::new("python3")
-                .args(["-m", "venv", "--clear"])
-                .arg(&folder),
-        )?;
+        process::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
         process::run(
             Command::new(&python)
-                .args([
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    "-r",
-                ])
+                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
                 .arg(&pinned),
         )
     })?;

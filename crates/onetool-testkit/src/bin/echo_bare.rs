@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use axum::serve::ListenerExt as _;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool, ToolsCapability,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolsCapability,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -30,7 +30,8 @@ impl ServerHandler for Echo {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
+        let schema =
+            json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
         let Value::Object(schema) = schema else { return Err(ErrorData::internal_error("no schema", None)) };
         Ok(ListToolsResult::with_all_items(vec![Tool::new("echo", "Gives back its text.", Arc::new(schema))]))
     }
@@ -51,7 +52,8 @@ async fn main() -> anyhow::Result<()> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening on http://{}/mcp", listener.local_addr()?);
         let sessions = Arc::<LocalSessionManager>::default();
-        let service = StreamableHttpService::new(|| Ok(Echo), sessions, StreamableHttpServerConfig::default());
+        let service =
+            StreamableHttpService::new(|| Ok(Echo), sessions, StreamableHttpServerConfig::default());
         let listener = listener.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });

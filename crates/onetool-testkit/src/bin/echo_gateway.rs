@@ -20,7 +20,9 @@ struct Echo {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let server = Server::builder().name("echo").build()?;
-    server.register_tool(tool_fn("echo", "Gives back its text.", |args: Echo, _: CallContext| async { args.text }))?;
+    server.register_tool(tool_fn("echo", "Gives back its text.", |args: Echo, _: CallContext| async {
+        args.text
+    }))?;
     if std::env::args().nth(1).as_deref() == Some("http") {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening on http://{}/mcp", listener.local_addr()?);

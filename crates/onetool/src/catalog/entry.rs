@@ -58,13 +58,20 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(tool: Arc<dyn Tool>, flat_name: Arc<str>, source: Source) -> Result<Self, RegisterError> {
+    pub(super) fn new(
+        tool: Arc<dyn Tool>,
+        flat_name: Arc<str>,
+        source: Source,
+    ) -> Result<Self, RegisterError> {
         let spec = tool.spec();
         let validator = OnceLock::new();
         if source.is_checked_at_registration() {
             let compiled = Validator::compile(&spec.input_schema);
             if let Some(reason) = compiled.broken() {
-                return Err(RegisterError::InvalidSchema { name: spec.name.clone(), reason: reason.to_owned() });
+                return Err(RegisterError::InvalidSchema {
+                    name: spec.name.clone(),
+                    reason: reason.to_owned(),
+                });
             }
             // The lock is new, so nothing can be in it yet.
             let _ = validator.set(compiled);

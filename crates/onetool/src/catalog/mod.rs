@@ -123,7 +123,11 @@ impl Catalog {
         Ok(())
     }
 
-    pub(crate) fn add_resource(&mut self, item: Arc<dyn Resource>, source: Source) -> Result<(), RegisterError> {
+    pub(crate) fn add_resource(
+        &mut self,
+        item: Arc<dyn Resource>,
+        source: Source,
+    ) -> Result<(), RegisterError> {
         let uri = item.spec().uri.as_str().to_owned();
         if !uri.contains(':') {
             return Err(RegisterError::InvalidUri { uri });

@@ -25,15 +25,9 @@ pub(super) fn from_tree<'de, T: Deserialize<'de>>(tree: &'de Node) -> Result<T, 
 
 #[derive(Debug)]
 enum Problem {
-    UnknownKey {
-        key: String,
-        known: &'static [&'static str],
-    },
+    UnknownKey { key: String, known: &'static [&'static str] },
     MissingKey(&'static str),
-    Type {
-        expected: String,
-        found: &'static str,
-    },
+    Type { expected: String, found: &'static str },
     Other(String),
 }
 
@@ -47,11 +41,7 @@ pub(super) struct Misfit {
 
 impl Misfit {
     fn new(problem: Problem) -> Self {
-        Self {
-            problem,
-            path: String::new(),
-            at: None,
-        }
+        Self { problem, path: String::new(), at: None }
     }
 
     /// Sets where it is, unless something deeper knew better.
@@ -74,30 +64,11 @@ impl Misfit {
         match self.problem {
             Problem::UnknownKey { key, known } => {
                 let suggestion = closest(&key, known.iter().copied());
-                ConfigError::UnknownKey {
-                    key,
-                    section: path,
-                    suggestion,
-                    known,
-                    at,
-                }
+                ConfigError::UnknownKey { key, section: path, suggestion, known, at }
             }
-            Problem::MissingKey(key) => ConfigError::MissingKey {
-                key,
-                section: path,
-                at,
-            },
-            Problem::Type { expected, found } => ConfigError::Type {
-                key: path,
-                expected,
-                found,
-                at,
-            },
-            Problem::Other(message) => ConfigError::Invalid {
-                key: path,
-                message,
-                at,
-            },
+            Problem::MissingKey(key) => ConfigError::MissingKey { key, section: path, at },
+            Problem::Type { expected, found } => ConfigError::Type { key: path, expected, found, at },
+            Problem::Other(message) => ConfigError::Invalid { key: path, message, at },
         }
     }
 }
@@ -142,10 +113,7 @@ impl serde::de::Error for Misfit {
     }
 
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
-        Self::new(Problem::UnknownKey {
-            key: field.to_owned(),
-            known,
-        })
+        Self::new(Problem::UnknownKey { key: field.to_owned(), known })
     }
 
     fn unknown_variant(_: &str, known: &'static [&'static str]) -> Self {
@@ -162,14 +130,8 @@ impl<'de> Deserializer<'de> for &'de Node {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let outcome = match &self.kind {
-            Kind::Seq(items) => visitor.visit_seq(Items {
-                items: items.iter(),
-                index: 0,
-            }),
-            Kind::Map(entries) => visitor.visit_map(Entries {
-                entries: entries.iter(),
-                value: None,
-            }),
+            Kind::Seq(items) => visitor.visit_seq(Items { items: items.iter(), index: 0 }),
+            Kind::Map(entries) => visitor.visit_map(Entries { entries: entries.iter(), value: None }),
             Kind::Scalar(scalar) => match scalar.value() {
                 Value::Bool(value) => visitor.visit_bool(value),
                 Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
@@ -186,9 +148,9 @@ impl<'de> Deserializer<'de> for &'de Node {
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match &self.kind {
-            Kind::Scalar(scalar) if !self.is_null() => visitor
-                .visit_borrowed_str(&scalar.text)
-                .map_err(|error: Misfit| error.at(&self.at)),
+            Kind::Scalar(scalar) if !self.is_null() => {
+                visitor.visit_borrowed_str(&scalar.text).map_err(|error: Misfit| error.at(&self.at))
+            }
             _ => self.deserialize_any(visitor),
         }
     }
@@ -198,11 +160,7 @@ impl<'de> Deserializer<'de> for &'de Node {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        if self.is_null() {
-            visitor.visit_none()
-        } else {
-            visitor.visit_some(self)
-        }
+        if self.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     /// Takes only a map; serde would read a list as the fields in their order, too.
@@ -233,9 +191,9 @@ impl<'de> Deserializer<'de> for &'de Node {
         visitor: V,
     ) -> Result<V::Value, Misfit> {
         match &self.kind {
-            Kind::Scalar(scalar) => visitor
-                .visit_enum(Word(&scalar.text))
-                .map_err(|error: Misfit| error.at(&self.at)),
+            Kind::Scalar(scalar) => {
+                visitor.visit_enum(Word(&scalar.text)).map_err(|error: Misfit| error.at(&self.at))
+            }
             _ => self.deserialize_any(visitor),
         }
     }
@@ -260,9 +218,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
         };
         let index = self.index;
         self.index += 1;
-        seed.deserialize(item)
-            .map(Some)
-            .map_err(|error| error.at(&item.at).under(&format!("[{index}]")))
+        seed.deserialize(item).map(Some).map_err(|error| error.at(&item.at).under(&format!("[{index}]")))
     }
 }
 
@@ -288,8 +244,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
         let Some((key, value)) = self.value.take() else {
             return Err(Misfit::custom("a value without a key"));
         };
-        seed.deserialize(value)
-            .map_err(|error| error.at(&value.at).under(key))
+        seed.deserialize(value).map_err(|error| error.at(&value.at).under(key))
     }
 }
 
@@ -301,10 +256,7 @@ impl<'de> EnumAccess<'de> for Word<'de> {
     type Variant = Self;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Misfit> {
-        Ok((
-            seed.deserialize(BorrowedStrDeserializer::<Misfit>::new(self.0))?,
-            self,
-        ))
+        Ok((seed.deserialize(BorrowedStrDeserializer::<Misfit>::new(self.0))?, self))
     }
 }
 

@@ -123,11 +123,7 @@ pub enum ConfigError {
 
 impl ConfigError {
     pub(super) fn invalid(place: &Place<'_>, message: impl Into<String>) -> Self {
-        Self::Invalid {
-            key: place.path.clone(),
-            message: message.into(),
-            at: place.at.clone(),
-        }
+        Self::Invalid { key: place.path.clone(), message: message.into(), at: place.at.clone() }
     }
 
     /// Returns where the error is; `None` if the configuration file itself cannot be read.
@@ -151,11 +147,9 @@ impl ConfigError {
         match self {
             Self::Syntax { hint, .. } => hint.clone(),
             Self::Variable { name, .. } => Some(format!("set it, or give a default: ${{{name}:-default}}")),
-            Self::UnknownKey {
-                known,
-                suggestion: None,
-                ..
-            } if !known.is_empty() => Some(format!("known keys: {}", known.join(", "))),
+            Self::UnknownKey { known, suggestion: None, .. } if !known.is_empty() => {
+                Some(format!("known keys: {}", known.join(", ")))
+            }
             _ => None,
         }
     }
@@ -163,12 +157,8 @@ impl ConfigError {
     /// Writes the whole of it: `error at /path/onetool.yaml:12: message`, and the hint on a line of its own.
     pub fn report(&self) -> String {
         let place = self.location().map_or_else(String::new, |at| format!(" at {at}"));
-        let cause = self
-            .source()
-            .map_or_else(String::new, |cause| format!(": {cause}"));
-        let hint = self
-            .hint()
-            .map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+        let cause = self.source().map_or_else(String::new, |cause| format!(": {cause}"));
+        let hint = self.hint().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
         format!("error{place}: {self}{cause}{hint}")
     }
 
@@ -188,11 +178,7 @@ impl ConfigError {
 }
 
 fn unknown_key(key: &str, section: &str, suggestion: Option<&str>) -> String {
-    let place = if section.is_empty() {
-        String::new()
-    } else {
-        format!(" in '{section}'")
-    };
+    let place = if section.is_empty() { String::new() } else { format!(" in '{section}'") };
     let suggestion = suggestion.map_or_else(String::new, |it| format!(", did you mean '{it}'?"));
     format!("unknown key '{key}'{place}{suggestion}")
 }

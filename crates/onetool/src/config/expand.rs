@@ -14,11 +14,7 @@ pub(super) struct Variables<'a> {
 
 impl<'a> Variables<'a> {
     pub(super) fn new(secrets: IndexMap<String, String>, env: &'a dyn Fn(&str) -> Option<String>) -> Self {
-        Self {
-            secrets,
-            env,
-            from_env: Vec::new(),
-        }
+        Self { secrets, env, from_env: Vec::new() }
     }
 
     /// Returns every value that must not show.
@@ -80,11 +76,7 @@ impl<'a> Variables<'a> {
             let value = self.get(name).filter(|it| default.is_none() || !it.is_empty());
             let Some(value) = value.or_else(|| default.map(str::to_owned)) else {
                 let (name, key) = (name.to_owned(), path.to_owned());
-                return Err(ConfigError::Variable {
-                    name,
-                    key,
-                    at: at.clone(),
-                });
+                return Err(ConfigError::Variable { name, key, at: at.clone() });
             };
             expanded.push_str(&value);
             rest = after;

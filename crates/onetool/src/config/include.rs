@@ -36,11 +36,7 @@ pub(super) fn read(path: &Path, at: Option<&Location>) -> Result<String, ConfigE
     });
     match outcome {
         Ok(()) => Ok(text),
-        Err(source) => Err(ConfigError::Read {
-            path: path.to_owned(),
-            at: at.cloned(),
-            source,
-        }),
+        Err(source) => Err(ConfigError::Read { path: path.to_owned(), at: at.cloned(), source }),
     }
 }
 
@@ -57,17 +53,11 @@ impl Includes {
         self.enter(path, from)?;
         let mut tree = parse(&text, &Arc::from(path), &mut self.budget)?;
         check_version(&tree)?;
-        let includes = match &mut tree.kind {
-            Kind::Map(entries) => entries.shift_remove("include"),
-            _ => {
-                let message = "the file has to be a map of settings".into();
-                return Err(ConfigError::Syntax {
-                    message,
-                    hint: None,
-                    at: tree.at,
-                });
-            }
+        let Kind::Map(entries) = &mut tree.kind else {
+            let message = "the file has to be a map of settings".into();
+            return Err(ConfigError::Syntax { message, hint: None, at: tree.at });
         };
+        let includes = entries.shift_remove("include");
         let mut merged: Option<Node> = None;
         for (name, at) in included_files(includes)? {
             let file = path.parent().unwrap_or(path).join(name);
@@ -90,18 +80,11 @@ impl Includes {
         if let Some(at) = from {
             if let Some(start) = self.chain.iter().position(|it| *it == file) {
                 let chain = self.chain.drain(start..).chain([file]).collect();
-                return Err(ConfigError::Cycle {
-                    chain,
-                    at: at.clone(),
-                });
+                return Err(ConfigError::Cycle { chain, at: at.clone() });
             }
             if self.chain.len() >= MAX_DEPTH {
                 let message = format!("includes are nested deeper than {MAX_DEPTH} files");
-                return Err(ConfigError::Syntax {
-                    message,
-                    hint: None,
-                    at: at.clone(),
-                });
+                return Err(ConfigError::Syntax { message, hint: None, at: at.clone() });
             }
         }
         self.chain.push(file);
@@ -118,10 +101,7 @@ fn check_version(tree: &Node) -> Result<(), ConfigError> {
         return Ok(());
     };
     match scalar.value().as_u64() {
-        Some(found) if found > KNOWN_VERSION => Err(ConfigError::Version {
-            found,
-            at: value.at.clone(),
-        }),
+        Some(found) if found > KNOWN_VERSION => Err(ConfigError::Version { found, at: value.at.clone() }),
         _ => Ok(()),
     }
 }
@@ -130,16 +110,10 @@ fn included_files(includes: Option<Entry>) -> Result<Vec<(String, Location)>, Co
     let Some(Entry { value, .. }) = includes.filter(|it| !it.value.is_null()) else {
         return Ok(Vec::new());
     };
-    let invalid = |message: &str, at| ConfigError::Invalid {
-        key: "include".into(),
-        message: message.into(),
-        at,
-    };
+    let invalid =
+        |message: &str, at| ConfigError::Invalid { key: "include".into(), message: message.into(), at };
     let Kind::Seq(items) = value.kind else {
-        return Err(invalid(
-            "has to be a list of files, for example [servers.yaml]",
-            value.at,
-        ));
+        return Err(invalid("has to be a list of files, for example [servers.yaml]", value.at));
     };
     let file = |item: Node| match item.kind {
         Kind::Scalar(scalar) if !scalar.text.is_empty() => Ok((scalar.text, item.at)),
@@ -182,14 +156,8 @@ fn merge_entry(slot: Slot<'_, String, Entry>, entry: Entry) {
                 }
             }
             (_, kind) => {
-                let value = Node {
-                    kind,
-                    at: entry.value.at,
-                };
-                slot.insert(Entry {
-                    key_at: entry.key_at,
-                    value,
-                });
+                let value = Node { kind, at: entry.value.at };
+                slot.insert(Entry { key_at: entry.key_at, value });
             }
         },
     }

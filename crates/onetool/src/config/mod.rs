@@ -21,9 +21,8 @@ use serde_json::Value;
 
 pub use error::ConfigError;
 pub use resolved::{
-    CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, PolicyConfig, PromptConfig,
-    PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig, ServerConfig, TokenConfig, ToolBody,
-    ToolConfig, ToolDocs,
+    CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, PromptConfig, PromptMessageConfig,
+    ProtocolRevision, ResourceBody, ResourceConfig, ServerConfig, TokenConfig, ToolBody, ToolConfig,
 };
 pub use secrets::{Redactor, Secret};
 pub use tree::Location;
@@ -38,11 +37,8 @@ const KNOWN_VERSION: u64 = 1;
 /// # Errors
 /// At the first thing that is wrong, with its file and line.
 pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config, ConfigError> {
-    let path = &absolute(path).map_err(|source| ConfigError::Read {
-        path: path.to_owned(),
-        at: None,
-        source,
-    })?;
+    let path =
+        &absolute(path).map_err(|source| ConfigError::Read { path: path.to_owned(), at: None, source })?;
     let mut tree = include::read_tree(path)?;
     let mut warnings = Vec::new();
     let secrets = secrets::read_secrets(&path.with_file_name("secrets.yaml"), &mut warnings)?;
@@ -56,21 +52,13 @@ pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config,
         TokenConfig::Value(token) => redactor.with(token.expose()),
         _ => redactor,
     };
-    Ok(Config {
-        path: Some(path.clone()),
-        redactor,
-        warnings,
-        ..config
-    })
+    Ok(Config { path: Some(path.clone()), redactor, warnings, ..config })
 }
 
 /// Returns the JSON Schema of the configuration file.
 pub fn json_schema() -> Value {
     let mut schema = schemars::schema_for!(file::ConfigFile);
-    schema.insert(
-        "$id".into(),
-        "https://onetool.beycom.online/onetool.schema.json".into(),
-    );
+    schema.insert("$id".into(), "https://onetool.beycom.online/onetool.schema.json".into());
     schema.insert("title".into(), "onetool configuration".into());
     schema.to_value()
 }

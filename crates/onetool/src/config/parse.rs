@@ -36,18 +36,10 @@ impl Budget {
 ///
 /// The events are taken one by one, because the parser's own tree builder recurses without a limit.
 pub(super) fn parse(text: &str, file: &Arc<Path>, budget: &mut Budget) -> Result<Node, ConfigError> {
-    let at = |line| Location {
-        file: Arc::clone(file),
-        line,
-    };
+    let at = |line| Location { file: Arc::clone(file), line };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parser = Parser::new_from_str(text);
-    let mut builder = Builder {
-        budget,
-        stack: Vec::new(),
-        anchors: HashMap::new(),
-        root: None,
-    };
+    let mut builder = Builder { budget, stack: Vec::new(), anchors: HashMap::new(), root: None };
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
             let line = error.marker().line();
@@ -58,11 +50,7 @@ pub(super) fn parse(text: &str, file: &Arc<Path>, budget: &mut Budget) -> Result
             }
         })?;
         let at = at(span.start.line());
-        builder.event(event, &at).map_err(|message| ConfigError::Syntax {
-            message,
-            hint: None,
-            at,
-        })?;
+        builder.event(event, &at).map_err(|message| ConfigError::Syntax { message, hint: None, at })?;
     }
     match builder.root {
         Some(node) if !node.is_null() => Ok(node),
@@ -107,15 +95,8 @@ impl Builder<'_> {
                 // The parser puts an empty value where the next token begins; people look at its key.
                 let key_line = self.key_line().filter(|_| text.is_empty() && is_plain);
                 let at = key_line.unwrap_or(at).clone();
-                let scalar = Scalar {
-                    text: text.into_owned(),
-                    is_plain,
-                    is_expanded: false,
-                };
-                let node = Node {
-                    kind: Kind::Scalar(scalar),
-                    at,
-                };
+                let scalar = Scalar { text: text.into_owned(), is_plain, is_expanded: false };
+                let node = Node { kind: Kind::Scalar(scalar), at };
                 self.budget.take(1)?;
                 self.complete(node, anchor)
             }
@@ -128,10 +109,7 @@ impl Builder<'_> {
                 None => Ok(()),
             },
             Event::Alias(id) => {
-                let anchor = self
-                    .anchors
-                    .get(&id)
-                    .ok_or("an alias cannot stand inside its own anchor")?;
+                let anchor = self.anchors.get(&id).ok_or("an alias cannot stand inside its own anchor")?;
                 self.budget.take(anchor.size.nodes)?;
                 if self.stack.len() + anchor.size.depth > MAX_DEPTH {
                     return Err(too_deep());
@@ -152,11 +130,7 @@ impl Builder<'_> {
             return Err(too_deep());
         }
         self.budget.take(1)?;
-        self.stack.push(Frame {
-            node: Node { kind, at: at.clone() },
-            anchor,
-            key: None,
-        });
+        self.stack.push(Frame { node: Node { kind, at: at.clone() }, anchor, key: None });
         Ok(())
     }
 
@@ -165,13 +139,7 @@ impl Builder<'_> {
         if anchor > 0 {
             let size = measure(&node);
             self.budget.take(size.nodes)?;
-            self.anchors.insert(
-                anchor,
-                Anchor {
-                    node: node.clone(),
-                    size,
-                },
-            );
+            self.anchors.insert(anchor, Anchor { node: node.clone(), size });
         }
         let Some(frame) = self.stack.last_mut() else {
             self.root = Some(node);

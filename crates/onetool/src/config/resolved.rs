@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Location, Redactor, Secret};
+use crate::catalog::{Policy, ToolDocs};
 
 /// The whole configuration; [`Default`] is what holds without a file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -35,7 +36,7 @@ pub struct Config {
     /// The newest protocol revision to speak.
     pub protocol_max: ProtocolRevision,
     /// Which tools may be called.
-    pub policy: PolicyConfig,
+    pub policy: Policy,
     /// Takes the values of variables out of texts.
     pub redactor: Redactor,
     /// What is not wrong, but should not stay so.
@@ -55,11 +56,7 @@ pub struct ServerConfig {
 
 impl Default for ServerConfig {
     fn default() -> Self {
-        Self {
-            name: "onetool".into(),
-            instructions: None,
-            call_timeout: Duration::from_mins(5),
-        }
+        Self { name: "onetool".into(), instructions: None, call_timeout: Duration::from_mins(5) }
     }
 }
 
@@ -113,9 +110,7 @@ pub struct HttpToolConfig {
 /// Any text of a request may hold a secret, so none is shown.
 impl fmt::Debug for HttpToolConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpToolConfig")
-            .field("method", &self.method)
-            .finish_non_exhaustive()
+        f.debug_struct("HttpToolConfig").field("method", &self.method).finish_non_exhaustive()
     }
 }
 
@@ -135,9 +130,7 @@ pub struct CommandToolConfig {
 /// Any argument may hold a secret, so only the program is shown.
 impl fmt::Debug for CommandToolConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CommandToolConfig")
-            .field("program", &self.argv.first())
-            .finish_non_exhaustive()
+        f.debug_struct("CommandToolConfig").field("program", &self.argv.first()).finish_non_exhaustive()
     }
 }
 
@@ -212,25 +205,8 @@ pub struct DocsConfig {
 impl Default for DocsConfig {
     fn default() -> Self {
         let base_url = "https://onetool.beycom.online".into();
-        Self {
-            base_url,
-            packs: IndexMap::new(),
-            tools: IndexMap::new(),
-        }
+        Self { base_url, packs: IndexMap::new(), tools: IndexMap::new() }
     }
-}
-
-/// Words about a tool.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ToolDocs {
-    /// A description instead of the tool's own.
-    pub description: Option<String>,
-    /// Calls to show.
-    pub examples: Vec<String>,
-    /// Words under which the tool is found, too.
-    pub keywords: Vec<String>,
-    /// The kind of tool.
-    pub category: Option<String>,
 }
 
 /// The HTTP server.
@@ -298,13 +274,8 @@ pub enum ProtocolRevision {
 
 impl ProtocolRevision {
     /// Every revision, from oldest to newest.
-    pub const ALL: [Self; 5] = [
-        Self::V2024_11_05,
-        Self::V2025_03_26,
-        Self::V2025_06_18,
-        Self::V2025_11_25,
-        Self::V2026_07_28,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
 
     /// Returns the date that names it on the wire.
     pub fn as_str(self) -> &'static str {
@@ -321,23 +292,5 @@ impl ProtocolRevision {
 impl fmt::Display for ProtocolRevision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// Which tools may be called, by globs over canonical names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyConfig {
-    /// Tools that may be called.
-    pub allow: Vec<String>,
-    /// Tools that may not, even if `allow` names them.
-    pub deny: Vec<String>,
-}
-
-impl Default for PolicyConfig {
-    fn default() -> Self {
-        Self {
-            allow: vec!["*".into()],
-            deny: Vec::new(),
-        }
     }
 }

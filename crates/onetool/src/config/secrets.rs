@@ -53,15 +53,11 @@ pub struct Redactor {
 impl Redactor {
     /// Makes a filter for `values`; those of fewer than six characters are left alone.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
-        let values = values
-            .into_iter()
-            .filter(|value| value.chars().count() >= REDACTED_MIN);
+        let values = values.into_iter().filter(|value| value.chars().count() >= REDACTED_MIN);
         let mut values: Vec<String> = values.flat_map(spellings).collect();
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
-        Self {
-            values: Arc::new(values),
-        }
+        Self { values: Arc::new(values) }
     }
 
     /// Makes a filter that looks for `value`, too.
@@ -105,28 +101,20 @@ pub(super) fn read_secrets(
     }
     let text = read(path, None)?;
     if is_open_to_others(path) {
-        warnings.push(format!(
-            "others can read your secrets: chmod 600 {}",
-            path.display()
-        ));
+        warnings.push(format!("others can read your secrets: chmod 600 {}", path.display()));
     }
     let tree = parse(&text, &Arc::from(path), &mut Budget::default())?;
     let place = Place::root(&tree);
     let Kind::Map(entries) = &tree.kind else {
         let message = "secrets.yaml has to be a map of names to values".into();
-        return Err(ConfigError::Syntax {
-            message,
-            hint: None,
-            at: tree.at.clone(),
-        });
+        return Err(ConfigError::Syntax { message, hint: None, at: tree.at.clone() });
     };
     let secret = |(name, entry): (&String, &Entry)| match &entry.value.kind {
         Kind::Scalar(_) if entry.value.is_null() => Ok((name.clone(), String::new())),
         Kind::Scalar(scalar) => Ok((name.clone(), scalar.text.clone())),
-        _ => Err(ConfigError::invalid(
-            &place.field(name),
-            "a secret has to be one value, not a list or a map",
-        )),
+        _ => {
+            Err(ConfigError::invalid(&place.field(name), "a secret has to be one value, not a list or a map"))
+        }
     };
     entries.iter().map(secret).collect()
 }
@@ -134,8 +122,7 @@ pub(super) fn read_secrets(
 #[cfg(unix)]
 fn is_open_to_others(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    path.metadata()
-        .is_ok_and(|it| it.permissions().mode() & 0o077 != 0)
+    path.metadata().is_ok_and(|it| it.permissions().mode() & 0o077 != 0)
 }
 
 #[cfg(not(unix))]

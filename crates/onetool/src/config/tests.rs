@@ -9,13 +9,10 @@ use tempfile::TempDir;
 use super::*;
 
 fn configs(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/configs")
-        .join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/configs").join(folder);
+    let folder = folder.canonicalize().unwrap();
     let files = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
-    let mut files: Vec<_> = files
-        .filter(|it| it.extension().is_some_and(|it| it == "yaml"))
-        .collect();
+    let mut files: Vec<_> = files.filter(|it| it.extension().is_some_and(|it| it == "yaml")).collect();
     assert!(!files.is_empty(), "no files in {}", folder.display());
     files.sort();
     files
@@ -31,14 +28,7 @@ fn test_env(name: &str) -> Option<String> {
 }
 
 fn full() -> Config {
-    load(
-        &configs("valid")
-            .into_iter()
-            .find(|it| it.ends_with("full.yaml"))
-            .unwrap(),
-        &test_env,
-    )
-    .unwrap()
+    load(&configs("valid").into_iter().find(|it| it.ends_with("full.yaml")).unwrap(), &test_env).unwrap()
 }
 
 /// A directory with files, the first of which is loaded.
@@ -68,9 +58,7 @@ fn valid_configurations_load_and_satisfy_the_schema() {
     for path in configs("valid") {
         load(&path, &test_env).unwrap_or_else(|error| panic!("{}", error.report()));
         let mut tree = include::read_tree(&path).unwrap();
-        expand::Variables::new(indexmap::IndexMap::new(), &test_env)
-            .expand(&mut tree, "")
-            .unwrap();
+        expand::Variables::new(indexmap::IndexMap::new(), &test_env).expand(&mut tree, "").unwrap();
         let value: Value = de::from_tree(&tree).unwrap();
         let errors: Vec<String> = schema.iter_errors(&value).map(|it| it.to_string()).collect();
         assert!(errors.is_empty(), "{}: {errors:?}", path.display());
@@ -86,12 +74,7 @@ fn invalid_configurations_say_what_is_wrong_and_where() {
         let error = load(&path, &test_env).expect_err(&path.display().to_string());
         assert!(error.location().is_some(), "{}", path.display());
         let folder = format!("{}/", path.parent().unwrap().display());
-        assert_eq!(
-            error.report().replace(&folder, ""),
-            expected.trim_end(),
-            "{}",
-            path.display()
-        );
+        assert_eq!(error.report().replace(&folder, ""), expected.trim_end(), "{}", path.display());
     }
 }
 
@@ -99,13 +82,7 @@ fn invalid_configurations_say_what_is_wrong_and_where() {
 fn a_missing_file_is_an_error_without_a_line() {
     let error = load(Path::new("/not/there/onetool.yaml"), &test_env).unwrap_err();
     assert!(error.location().is_none());
-    assert!(
-        error
-            .report()
-            .starts_with("error: cannot read /not/there/onetool.yaml: "),
-        "{}",
-        error.report()
-    );
+    assert!(error.report().starts_with("error: cannot read /not/there/onetool.yaml: "), "{}", error.report());
 }
 
 #[test]
@@ -117,22 +94,16 @@ fn without_a_file_or_with_an_empty_one_the_defaults_hold() {
 #[test]
 fn requests_and_commands_hold_what_was_written() {
     let config = full();
-    let ToolBody::Http(weather) = &config.tools[0].body else {
-        panic!("not a request")
-    };
+    let ToolBody::Http(weather) = &config.tools[0].body else { panic!("not a request") };
     assert_eq!(weather.method, "GET");
     assert_eq!(
         weather.query,
-        [("n".into(), "{{ days }}".into()), ("page".into(), "1".into())].into()
+        [("n", "{{ days }}"), ("page", "1")].map(|(key, value)| (key.to_owned(), value.to_owned())).into()
     );
     assert_eq!(weather.headers["Authorization"].expose(), "Bearer canary-4711");
-    let ToolBody::Http(notes) = &config.tools[1].body else {
-        panic!("not a request")
-    };
+    let ToolBody::Http(notes) = &config.tools[1].body else { panic!("not a request") };
     assert_eq!(notes.json, Some(json!({"note": ["{{ text }}", 1.5, true, null]})));
-    let ToolBody::Command(git) = &config.tools[2].body else {
-        panic!("not a command")
-    };
+    let ToolBody::Command(git) = &config.tools[2].body else { panic!("not a command") };
     assert_eq!(git.argv, ["git", "log", "-n", "{{ count }}", "--skip", "0"]);
     assert!(git.cwd.is_absolute());
     assert_eq!(git.env["GIT_PAGER"].expose(), "");
@@ -145,13 +116,8 @@ fn a_plain_scalar_in_the_place_of_text_is_the_text_that_was_written() {
     )
     .unwrap();
     assert_eq!(config.tools[0].description, "1.10");
-    let ToolBody::Command(command) = &config.tools[0].body else {
-        panic!("not a command")
-    };
-    assert_eq!(
-        command.argv,
-        ["echo", "010", "true", "-n", "1e3", "18446744073709551616"]
-    );
+    let ToolBody::Command(command) = &config.tools[0].body else { panic!("not a command") };
+    assert_eq!(command.argv, ["echo", "010", "true", "-n", "1e3", "18446744073709551616"]);
 }
 
 #[test]
@@ -159,10 +125,8 @@ fn numbers_follow_the_core_schema() {
     let params = "{a: {default: 0x1F}, b: {default: 0o17}, c: {default: -1}, d: {default: +1.5e1}, e: {default: .5},
         f: {default: 18446744073709551615}, g: {default: 0x-1}, h: {default: .inf}, i: {default: 1-2}, j: {default: ~},
         k: {default: 'true'}, l: {default: yes}, m: {default: !!str 1}}";
-    let config = load_text(&format!(
-        "tools: [{{name: a, description: b, command: [c], params: {params}}}]"
-    ))
-    .unwrap();
+    let config =
+        load_text(&format!("tools: [{{name: a, description: b, command: [c], params: {params}}}]")).unwrap();
     let properties = config.tools[0].input_schema["properties"].as_object().unwrap();
     let defaults: Vec<&Value> = properties.values().map(|it| &it["default"]).collect();
     let expected = json!([
@@ -185,35 +149,27 @@ fn numbers_follow_the_core_schema() {
 
 #[test]
 fn variables_come_from_secrets_then_from_the_environment_then_from_defaults() {
-    let config = "server: {name: \"${NAME} ${WEATHER_TOKEN} ${NOT_SET:-else} ${EMPTY:-also} $${NAME}\"}
-http: {max_body: \"${BODY}\"}";
-    let files = [
-        ("onetool.yaml", config),
-        ("secrets.yaml", "NAME: 0123\nBODY: '1'\nWEATHER_TOKEN: from-file"),
-    ];
-    let error = Files::new(&files).load().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("'http.max_body' has to be a whole number, 0 or more, not text"),
-        "{error}"
-    );
-    let config = &config
-        .replace("\"${BODY}\"", "\n  ${BODY}")
-        .replace("{max_body", "\n  max_body")
-        .replace("${BODY}}", "${BODY}");
-    let config = Files::new(&[("onetool.yaml", config), files[1]]).load().unwrap();
-    assert_eq!(config.server.name, "0123 from-file else also ${NAME}");
-    assert_eq!(config.http.max_body, 1);
+    let config = "server: {name: \"${A} ${WEATHER_TOKEN} ${EXECUTE} ${NO:-else} ${EMPTY:-also} $${A}\"}";
+    let secrets = "A: 0123\nWEATHER_TOKEN: from-file";
+    let config = Files::new(&[("onetool.yaml", config), ("secrets.yaml", secrets)]).load().unwrap();
+    assert_eq!(config.server.name, "0123 from-file true else also ${A}");
+    assert_eq!(config.redactor.scrub("from-file"), "[redacted]");
+}
+
+#[test]
+fn a_variable_without_quotes_can_be_a_number() {
+    let load = |value: &str| load_text(&format!("http:\n  max_body: {value}\n  title: {value}"));
+    let http = load("${NO:-10}").unwrap().http;
+    assert_eq!((http.max_body, http.title.as_str()), (10, "10"));
+    let error = load("\"${NO:-10}\"").unwrap_err();
+    assert_eq!(error.to_string(), "'http.max_body' has to be a whole number, 0 or more, not text");
 }
 
 #[test]
 fn a_variable_never_changes_the_structure() {
     let secrets = "A: |-\n  x\n  http: {token: none}\nB: '[a, b]'\nC: '~'";
     let config = "server:\n  name: ${A}\n  instructions: ${C}\npolicy:\n  allow:\n    - ${B}";
-    let config = Files::new(&[("onetool.yaml", config), ("secrets.yaml", secrets)])
-        .load()
-        .unwrap();
+    let config = Files::new(&[("onetool.yaml", config), ("secrets.yaml", secrets)]).load().unwrap();
     assert_eq!(config.server.name, "x\nhttp: {token: none}");
     assert_eq!(config.server.instructions.as_deref(), Some("~"));
     assert_eq!(config.policy.allow, ["[a, b]"]);
@@ -226,17 +182,11 @@ fn l2_secrets_that_others_can_read_are_warned_about() {
     use std::os::unix::fs::PermissionsExt as _;
     let files = Files::new(&[("onetool.yaml", ""), ("secrets.yaml", "A: b")]);
     let secrets = files.0.path().join("secrets.yaml");
-    let mut warnings = |mode| {
+    let warnings = |mode| {
         fs::set_permissions(&secrets, fs::Permissions::from_mode(mode)).unwrap();
         files.load().unwrap().warnings
     };
-    assert_eq!(
-        warnings(0o640),
-        [format!(
-            "others can read your secrets: chmod 600 {}",
-            secrets.display()
-        )]
-    );
+    assert_eq!(warnings(0o640), [format!("others can read your secrets: chmod 600 {}", secrets.display())]);
     assert_eq!(warnings(0o600), [""; 0]);
     assert_eq!(warnings(0o400), [""; 0]);
 }
@@ -244,57 +194,49 @@ fn l2_secrets_that_others_can_read_are_warned_about() {
 #[test]
 fn l2_the_redactor_hides_long_values_and_the_longest_first() {
     let redactor = Redactor::new(["secret", "secret-long", "short", "a\"quo\nte"].map(str::to_owned));
-    assert_eq!(
-        redactor.scrub("secret-long, secret and short"),
-        "[redacted], [redacted] and short"
-    );
+    assert_eq!(redactor.scrub("secret-long, secret and short"), "[redacted], [redacted] and short");
     assert_eq!(redactor.scrub(&format!("{:?}", "a\"quo\nte")), "\"[redacted]\"");
-    assert_eq!(
-        redactor.with("another").scrub("another secret"),
-        "[redacted] [redacted]"
-    );
+    assert_eq!(redactor.with("another").scrub("another secret"), "[redacted] [redacted]");
     assert!(
-        !format!(
-            "{redactor:?} {:?} {}",
-            Secret::new("secret"),
-            Secret::new("secret")
-        )
-        .contains("secret")
+        !format!("{redactor:?} {:?} {}", Secret::new("secret"), Secret::new("secret")).contains("secret")
     );
 }
 
 #[test]
 fn l2_a_secret_never_shows_in_a_configuration_error() {
-    let places = [
-        "version: $",
-        "server: $",
-        "server:\n  call_timeout: $",
-        "tools: $",
-        "http:\n  listen: $",
-        "http:\n  token: $\n  max_body: $",
-        "http:\n  allow_execute: $",
-        "protocol:\n  max: $",
-        "docs:\n  base_url: $",
-        "renames:\n  a: $\n  b:\n    - $",
-        "policy:\n  allow: $",
-        "resources:\n  - {uri: $, name: a, text: x}",
-        "resources:\n  - {uri: 'a://b', name: $, text: x, blob: $}",
-        "prompts:\n  - {name: $, template: x}\n  - {name: $, template: x}",
-        "prompts:\n  - {name: a, template: $}\n  - {name: a, template: '{{ x }}'}",
-        "prompts:\n  - {name: a, messages: [{role: $, text: x}]}",
-        "tools:\n  - {name: $, description: x}",
-        "tools:\n  - {name: 'a b $', description: x}",
-        "tools:\n  - {name: a, description: x, command: [$, $], timeout: $}",
-        "tools:\n  - {name: a, description: x, command: $}",
-        "tools:\n  - {name: a, description: x, command: [a], params: {b: {type: $}}}",
-        "tools:\n  - {name: a, description: x, command: [a], params: {b: {pattern: $, minLength: $}}}",
-        "tools:\n  - {name: a, description: x, command: [a], input_schema: {type: $}}",
-        "tools:\n  - {name: a, description: x, command: [a], annotations: {readOnlyHint: $}}",
-        "tools:\n  - {name: a, description: x, http: {url: $}}",
-        "tools:\n  - {name: a, description: x, http: {url: 'https://$/'}}",
-        "tools:\n  - {name: a, description: x, http: {url: 'https://a.b', method: $}}",
-        "tools:\n  - {name: a, description: x, http: {url: 'https://a.b/$', headers: {'a b': $}}}",
+    let sections = [
+        "version: @",
+        "server: @",
+        "server:\n  call_timeout: @",
+        "tools: @",
+        "http:\n  listen: @",
+        "http:\n  token: @\n  max_body: @",
+        "http:\n  allow_execute: @",
+        "protocol:\n  max: @",
+        "docs:\n  base_url: @",
+        "renames:\n  a: @\n  b:\n    - @",
+        "policy:\n  allow: @",
+        "resources: [{uri: @, name: a, text: x}]",
+        "resources: [{uri: 'a://b', name: @, text: x, blob: @}]",
+        "prompts: [{name: @, template: x}, {name: @, template: x}]",
+        "prompts: [{name: a, template: @}, {name: a, template: x}]",
+        "prompts: [{name: a, messages: [{role: @, text: x}]}]",
     ];
+    let tools = [
+        "name: @, command: [a]",
+        "name: 'a b ${S}', command: [a]",
+        "name: a, command: [@, @], timeout: @",
+        "name: a, command: @",
+        "name: a, command: [a], params: {b: {type: @}}",
+        "name: a, command: [a], params: {b: {pattern: @, minLength: @}}",
+        "name: a, command: [a], input_schema: {type: @}",
+        "name: a, command: [a], annotations: {readOnlyHint: @}",
+        "name: a, http: {url: @}",
+        "name: a, http: {url: 'https://${S}/'}",
+        "name: a, http: {url: 'https://a.b', method: @}",
+        "name: a, http: {url: 'https://a.b/${S}', headers: {'a b': @}}",
+    ];
+    let tools = tools.map(|tool| format!("tools: [{{description: x, {tool}}}]"));
     let secrets = [
         "canary-s3cret",
         "canary \"s3cret\"\n\t",
@@ -306,37 +248,19 @@ fn l2_a_secret_never_shows_in_a_configuration_error() {
         "12345670",
     ];
     let mut errors = 0;
-    for secret in secrets {
-        for place in places {
-            for style in ["\"${S}\"", "${S}"] {
-                let config = if place.contains(['{', '\'']) {
-                    "\"${S}\""
-                } else {
-                    style
-                };
-                let config = place
-                    .replace("'https://$/'", "'https://${S}/'")
-                    .replace("'a b $'", "'a b ${S}'");
-                let config = config.replace("b/$'", "b/${S}'").replace(
-                    " $",
-                    &format!(
-                        " {config_style}",
-                        config_style = if place.contains('{') { "\"${S}\"" } else { style }
-                    ),
-                );
-                let config = config.replace("[$", "[\"${S}\"");
-                let env = |_: &str| Some(secret.to_owned());
-                let files = Files::new(&[("onetool.yaml", &config)]);
-                let Err(error) = load(&files.0.path().join("onetool.yaml"), &env) else {
-                    continue;
-                };
-                errors += 1;
-                let shown = format!("{} {error} {error:?}", error.report());
-                let is_shown = ["canary", "s3cret", "12345"]
-                    .iter()
-                    .any(|piece| shown.contains(piece));
-                assert!(!is_shown, "{shown}\n{config}");
-            }
+    for section in sections.into_iter().chain(tools.iter().map(String::as_str)) {
+        // Brackets end a variable without quotes.
+        let styles: &[&str] = if section.contains('[') { &["\"${S}\""] } else { &["\"${S}\"", "${S}"] };
+        for (style, secret) in styles.iter().flat_map(|style| secrets.map(|secret| (style, secret))) {
+            let files = Files::new(&[("onetool.yaml", &section.replace('@', style))]);
+            let env = |_: &str| Some(secret.to_owned());
+            let Err(error) = load(&files.0.path().join("onetool.yaml"), &env) else {
+                continue;
+            };
+            errors += 1;
+            let shown = format!("{} {error} {error:?}", error.report());
+            let is_shown = ["canary", "s3cret", "12345"].iter().any(|piece| shown.contains(piece));
+            assert!(!is_shown, "{shown}");
         }
     }
     assert!(errors > 200, "only {errors} errors: the test tests nothing");
@@ -371,21 +295,10 @@ fn l2_a_broken_secrets_file_does_not_show_what_it_holds() {
 #[test]
 fn nesting_is_limited() {
     let nested = |depth: usize| format!("docs: {}{}", "[".repeat(depth - 1), "]".repeat(depth - 1));
-    assert!(
-        load_text(&nested(64))
-            .unwrap_err()
-            .to_string()
-            .starts_with("'docs' has to be a map")
-    );
-    assert_eq!(
-        load_text(&nested(65)).unwrap_err().to_string(),
-        "nested deeper than 64 levels"
-    );
+    assert!(load_text(&nested(64)).unwrap_err().to_string().starts_with("'docs' has to be a map"));
+    assert_eq!(load_text(&nested(65)).unwrap_err().to_string(), "nested deeper than 64 levels");
     let by_alias = format!("a: &a {}{}\nb: [[*a]]", "[".repeat(62), "]".repeat(62));
-    assert_eq!(
-        load_text(&by_alias).unwrap_err().to_string(),
-        "nested deeper than 64 levels"
-    );
+    assert_eq!(load_text(&by_alias).unwrap_err().to_string(), "nested deeper than 64 levels");
 }
 
 #[test]
@@ -426,18 +339,15 @@ fn r9_nasty_configurations_do_not_panic() {
     ]
     .map(str::to_owned)
     .into();
-    for piece in [
-        "- ", "[", "{", "? ", "a:\n ", "{a: ", "- a: ", "&a ", "! ", "\"", "${", "{{", "\r",
-    ] {
-        inputs.push(piece.repeat(20_000));
+    for piece in ["- ", "[", "{", "? ", "a:\n ", "{a: ", "- a: ", "&a ", "! ", "\"", "${", "{{", "\r"] {
+        inputs.push(piece.repeat(5_000));
         inputs.push(format!("server: {}", piece.repeat(200)));
     }
     let full = fs::read_to_string(full().path.unwrap()).unwrap();
     let lines: Vec<&str> = full.lines().collect();
     for index in 0..lines.len() {
-        for nasty in [
-            "~", "\u{0}", "]", "- ", "? ", "${", "{{", "\"", "!x", "*x", "<<: *x", "\u{2028}", "é",
-        ] {
+        for nasty in ["~", "\u{0}", "]", "- ", "? ", "${", "{{", "\"", "!x", "*x", "<<: *x", "\u{2028}", "é"]
+        {
             let mut lines = lines.clone();
             let line = format!("{}{nasty}", lines[index]);
             lines[index] = &line;
@@ -446,16 +356,8 @@ fn r9_nasty_configurations_do_not_panic() {
             inputs.push(lines.join("\n"));
         }
     }
-    inputs.extend(
-        full.char_indices()
-            .step_by(7)
-            .map(|(index, _)| full[..index].to_owned()),
-    );
-    inputs.extend(
-        full.char_indices()
-            .step_by(7)
-            .map(|(index, _)| full[index..].to_owned()),
-    );
+    inputs.extend(full.char_indices().step_by(31).map(|(index, _)| full[..index].to_owned()));
+    inputs.extend(full.char_indices().step_by(31).map(|(index, _)| full[index..].to_owned()));
     let files = Files::new(&[]);
     for input in inputs {
         fs::write(files.0.path().join("onetool.yaml"), input).unwrap();
@@ -471,9 +373,7 @@ fn every_key_of_the_schema_is_described() {
     fn check(value: &Value, path: &str) {
         if let Some(properties) = value.get("properties").and_then(Value::as_object) {
             for (name, property) in properties {
-                let described = ["description", "$ref"]
-                    .iter()
-                    .any(|key| property.get(key).is_some());
+                let described = ["description", "$ref"].iter().any(|key| property.get(key).is_some());
                 assert!(described, "{path}/{name} needs a doc comment");
             }
         }

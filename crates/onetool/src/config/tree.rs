@@ -70,10 +70,7 @@ pub(super) struct Entry {
 
 impl Node {
     pub(super) fn empty_map(at: Location) -> Self {
-        Self {
-            kind: Kind::Map(IndexMap::new()),
-            at,
-        }
+        Self { kind: Kind::Map(IndexMap::new()), at }
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&Entry> {
@@ -128,21 +125,13 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     pub(super) fn root(node: &'a Node) -> Self {
-        Self {
-            at: &node.at,
-            path: String::new(),
-            node: Some(node),
-        }
+        Self { at: &node.at, path: String::new(), node: Some(node) }
     }
 
     pub(super) fn field(&self, key: &str) -> Self {
         let entry = self.node.and_then(|node| node.get(key));
         let path = join_key(&self.path, key);
-        Self {
-            at: entry.map_or(self.at, |it| &it.value.at),
-            path,
-            node: entry.map(|it| &it.value),
-        }
+        Self { at: entry.map_or(self.at, |it| &it.value.at), path, node: entry.map(|it| &it.value) }
     }
 
     /// Tells whether a variable is part of the value here.
@@ -155,19 +144,11 @@ impl<'a> Place<'a> {
             Some(Kind::Seq(items)) => items.get(index),
             _ => None,
         };
-        Self {
-            at: node.map_or(self.at, |it| &it.at),
-            path: format!("{}[{index}]", self.path),
-            node,
-        }
+        Self { at: node.map_or(self.at, |it| &it.at), path: format!("{}[{index}]", self.path), node }
     }
 }
 
 /// Appends a key to a path of keys.
 pub(super) fn join_key(path: &str, key: &str) -> String {
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    }
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

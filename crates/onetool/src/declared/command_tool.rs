@@ -10,8 +10,8 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
+use super::ChildEnvironment;
 use super::template::{Place, Template, TemplateError};
-use super::{ChildEnvironment, parameter_names};
 use crate::config::{CommandToolConfig, Redactor, Secret};
 
 const MAX_OUTPUT: u64 = 10 * 1024 * 1024;
@@ -37,15 +37,10 @@ impl CommandTool {
         inherited: ChildEnvironment,
         redactor: Redactor,
     ) -> Result<Self, TemplateError> {
-        let names = parameter_names(&spec.input_schema);
         let Some((program, arguments)) = config.argv.split_first() else {
             return Err(TemplateError::Syntax { reason: "the command is empty".into() });
         };
-        if program.contains("{{") {
-            // Otherwise an argument could choose what runs.
-            return Err(TemplateError::Syntax { reason: "the program itself cannot be a template".into() });
-        }
-        let template = |source: &String| Template::new(source, Place::Plain, &names);
+        let template = |source: &String| Template::new(source, Place::Plain);
         Ok(Self {
             program: program.clone(),
             arguments: arguments.iter().map(template).collect::<Result<_, _>>()?,
@@ -127,7 +122,8 @@ impl Group {
         let ((), stdout, stderr) = tokio::join!(feed, read_limited(stdout), read_limited(stderr));
         let (stdout, stderr) = (stdout?, stderr?);
         let status = self.child.wait().await;
-        let status = status.map_err(|error| ToolError::failed(format!("cannot wait for the command: {error}")))?;
+        let status =
+            status.map_err(|error| ToolError::failed(format!("cannot wait for the command: {error}")))?;
         Ok((status, stdout, stderr))
     }
 }
@@ -157,11 +153,18 @@ impl Tool for CommandTool {
         &self.spec
     }
 
-    fn call<'a>(&'a self, args: JsonObject, _: &'a CallContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+    fn call<'a>(
+        &'a self,
+        args: JsonObject,
+        _: &'a CallContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let Some(limit) = self.timeout else { return self.run(&args).await };
-            let over = || format!("'{}' did not end within {} s and was killed", self.program, limit.as_secs_f64());
-            tokio::time::timeout(limit, self.run(&args)).await.unwrap_or_else(|_| Err(ToolError::failed(over())))
+            let over =
+                || format!("'{}' did not end within {} s and was killed", self.program, limit.as_secs_f64());
+            tokio::time::timeout(limit, self.run(&args))
+                .await
+                .unwrap_or_else(|_| Err(ToolError::failed(over())))
         })
     }
 }

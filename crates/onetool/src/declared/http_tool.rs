@@ -10,7 +10,6 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Response, Url};
 use serde_json::Value;
 
-use super::parameter_names;
 use super::template::{Place, Template, TemplateError};
 use crate::config::{HttpToolConfig, Redactor};
 
@@ -84,24 +83,24 @@ impl HttpTool {
         client: LazyClient,
         redactor: Redactor,
     ) -> Result<Self, TemplateError> {
-        let names = parameter_names(&spec.input_schema);
-        let plain = |source: &str| Template::new(source, Place::Plain, &names);
+        let plain = |source: &str| Template::new(source, Place::Plain);
         let header = |(name, value): (&String, &crate::config::Secret)| {
             let name = HeaderName::try_from(name.as_str())
                 .map_err(|_| TemplateError::Syntax { reason: format!("'{name}' is no header name") })?;
             Ok((name, plain(value.expose())?))
         };
-        let method = Method::from_bytes(config.method.as_bytes())
-            .map_err(|_| TemplateError::Syntax { reason: format!("'{}' is no HTTP method", config.method) })?;
+        let method = Method::from_bytes(config.method.as_bytes()).map_err(|_| TemplateError::Syntax {
+            reason: format!("'{}' is no HTTP method", config.method),
+        })?;
         let body = match (&config.json, &config.body) {
-            (Some(json), _) => Body::Json(JsonTemplate::new(json, &names)?),
+            (Some(json), _) => Body::Json(JsonTemplate::new(json)?),
             (None, Some(text)) => Body::Text(plain(text)?),
             (None, None) => Body::Empty,
         };
         let query = config.query.iter().map(|(name, value)| Ok((name.clone(), plain(value)?)));
         Ok(Self {
             method,
-            url: Template::new(&config.url, Place::Url, &names)?,
+            url: Template::new(&config.url, Place::Url)?,
             query: query.collect::<Result<_, TemplateError>>()?,
             headers: config.headers.iter().map(header).collect::<Result<_, TemplateError>>()?,
             body,
@@ -115,7 +114,8 @@ impl HttpTool {
     fn request(&self, args: &JsonObject) -> Result<reqwest::RequestBuilder, ToolError> {
         let failed = |error: TemplateError| ToolError::failed(error.to_string());
         let url = self.url.render(args).map_err(failed)?;
-        let mut url = Url::parse(&url).map_err(|error| ToolError::failed(format!("the URL is not valid: {error}")))?;
+        let mut url =
+            Url::parse(&url).map_err(|error| ToolError::failed(format!("the URL is not valid: {error}")))?;
         for (name, template) in &self.query {
             if let Some(value) = template.render_if_given(args).map_err(failed)? {
                 url.query_pairs_mut().append_pair(name, &value);
@@ -124,8 +124,11 @@ impl HttpTool {
         let mut request = self.client.get()?.request(self.method.clone(), url);
         for (name, template) in &self.headers {
             if let Some(value) = template.render_if_given(args).map_err(failed)? {
-                let value = HeaderValue::from_str(&value)
-                    .map_err(|_| ToolError::failed(format!("the value of header '{name}' has characters that no header may have")))?;
+                let value = HeaderValue::from_str(&value).map_err(|_| {
+                    ToolError::failed(format!(
+                        "the value of header '{name}' has characters that no header may have"
+                    ))
+                })?;
                 request = request.header(name, value);
             }
         }
@@ -197,7 +200,9 @@ fn output(bytes: &[u8], mime_type: &str) -> ToolOutput {
         }
     }
     match (std::str::from_utf8(bytes), mime_type) {
-        (Ok(text), _) if !mime_type.starts_with("image/") || mime_type == "image/svg+xml" => ToolOutput::text(text),
+        (Ok(text), _) if !mime_type.starts_with("image/") || mime_type == "image/svg+xml" => {
+            ToolOutput::text(text)
+        }
         (_, mime_type) if mime_type.starts_with("image/") => ContentBlock::image(bytes, mime_type).into(),
         (_, mime_type) if mime_type.starts_with("audio/") => ContentBlock::audio(bytes, mime_type).into(),
         (_, mime_type) => {
@@ -208,14 +213,12 @@ fn output(bytes: &[u8], mime_type: &str) -> ToolOutput {
 }
 
 impl JsonTemplate {
-    fn new(value: &Value, names: &[String]) -> Result<Self, TemplateError> {
+    fn new(value: &Value) -> Result<Self, TemplateError> {
         Ok(match value {
-            Value::String(source) => Self::Text(Template::new(source, Place::Plain, names)?),
-            Value::Array(items) => {
-                Self::Array(items.iter().map(|it| Self::new(it, names)).collect::<Result<_, _>>()?)
-            }
+            Value::String(source) => Self::Text(Template::new(source, Place::Plain)?),
+            Value::Array(items) => Self::Array(items.iter().map(Self::new).collect::<Result<_, _>>()?),
             Value::Object(entries) => {
-                let entry = |(key, value): (&String, &Value)| Ok((key.clone(), Self::new(value, names)?));
+                let entry = |(key, value): (&String, &Value)| Ok((key.clone(), Self::new(value)?));
                 Self::Object(entries.iter().map(entry).collect::<Result<_, TemplateError>>()?)
             }
             other => Self::Fixed(other.clone()),
@@ -248,7 +251,11 @@ impl Tool for HttpTool {
         &self.spec
     }
 
-    fn call<'a>(&'a self, args: JsonObject, _: &'a CallContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+    fn call<'a>(
+        &'a self,
+        args: JsonObject,
+        _: &'a CallContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let mut output = self.send(&args).await.map_err(|error| self.scrubbed(error))?;
             if output.is_error {

@@ -9,7 +9,7 @@ mod template;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use onetool_core::{JsonObject, Prompt, Resource, Tool, ToolSpec};
+use onetool_core::{Prompt, Resource, Tool, ToolSpec};
 
 use crate::config::{Config, Location, ToolBody, ToolConfig};
 
@@ -51,7 +51,8 @@ impl Declared {
                     Arc::new(made.map_err(failed)?)
                 }
                 ToolBody::Command(body) => {
-                    let made = command_tool::CommandTool::new(spec, body, timeout, environment.clone(), redactor);
+                    let made =
+                        command_tool::CommandTool::new(spec, body, timeout, environment.clone(), redactor);
                     Arc::new(made.map_err(failed)?)
                 }
             };
@@ -62,7 +63,8 @@ impl Declared {
         });
         let prompt = |it: &crate::config::PromptConfig| -> Result<(_, Arc<dyn Prompt>), DeclareError> {
             let made = prompt::TemplatePrompt::new(it);
-            let made = made.map_err(|source| DeclareError { name: it.name.clone(), at: it.at.clone(), source })?;
+            let made =
+                made.map_err(|source| DeclareError { name: it.name.clone(), at: it.at.clone(), source })?;
             Ok((it.at.clone(), Arc::new(made)))
         };
         Ok(Self {
@@ -74,13 +76,9 @@ impl Declared {
 }
 
 fn spec(tool: &ToolConfig) -> ToolSpec {
-    let mut spec = ToolSpec::new(tool.name.as_str(), &tool.description).with_input_schema(tool.input_schema.clone());
+    let mut spec =
+        ToolSpec::new(tool.name.as_str(), &tool.description).with_input_schema(tool.input_schema.clone());
     spec.title.clone_from(&tool.title);
     spec.annotations = tool.annotations;
     spec
-}
-
-/// Returns the names that a template of this tool may use.
-fn parameter_names(schema: &JsonObject) -> Vec<String> {
-    onetool_core::parameters(schema).map(|parameter| parameter.name.to_owned()).collect()
 }

@@ -1,6 +1,8 @@
 //! A prompt made from templates.
 
-use onetool_core::{BoxFuture, CallContext, ContentBlock, JsonObject, Prompt, PromptError, PromptMessage, PromptSpec, Role};
+use onetool_core::{
+    BoxFuture, CallContext, ContentBlock, JsonObject, Prompt, PromptError, PromptMessage, PromptSpec, Role,
+};
 
 use super::template::{Place, Template, TemplateError};
 use crate::config::PromptConfig;
@@ -12,9 +14,8 @@ pub(super) struct TemplatePrompt {
 
 impl TemplatePrompt {
     pub(super) fn new(config: &PromptConfig) -> Result<Self, TemplateError> {
-        let names: Vec<String> = config.arguments.iter().map(|it| it.name.clone()).collect();
         let messages = config.messages.iter();
-        let messages = messages.map(|it| Ok((it.role, Template::new(&it.text, Place::Plain, &names)?)));
+        let messages = messages.map(|it| Ok((it.role, Template::new(&it.text, Place::Plain)?)));
         let spec = PromptSpec {
             name: config.name.clone(),
             title: config.title.clone(),

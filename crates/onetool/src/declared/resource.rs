@@ -1,6 +1,8 @@
 //! A resource made from a text or a file.
 
-use onetool_core::{BoxFuture, CallContext, ReadRequest, Resource, ResourceContents, ResourceError, ResourceSpec};
+use onetool_core::{
+    BoxFuture, CallContext, ReadRequest, Resource, ResourceContents, ResourceError, ResourceSpec,
+};
 
 use crate::config::{ResourceBody, ResourceConfig};
 

@@ -1,4 +1,4 @@
-//! Jinja templates whose variables are a tool's arguments, checked when they are loaded.
+//! Jinja templates whose variables are the arguments of a call; the configuration has checked their names.
 
 use minijinja::value::{Serde, Value, ValueKind};
 use minijinja::{Environment, Output, State, UndefinedBehavior};
@@ -15,14 +15,6 @@ pub enum TemplateError {
     Syntax {
         /// What is wrong with it.
         reason: String,
-    },
-    /// It uses a name that is no parameter.
-    #[error("the template uses '{name}', which is no parameter{hint}")]
-    UnknownName {
-        /// The name.
-        name: String,
-        /// What may have been meant; may be empty.
-        hint: String,
     },
     /// It failed while it was filled in.
     #[error("cannot fill in the template: {reason}")]
@@ -49,7 +41,7 @@ pub(super) struct Template {
 }
 
 impl Template {
-    pub(super) fn new(source: &str, place: Place, names: &[String]) -> Result<Self, TemplateError> {
+    pub(super) fn new(source: &str, place: Place) -> Result<Self, TemplateError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Lenient);
         match place {
@@ -59,14 +51,6 @@ impl Template {
         environment
             .add_template_owned(NAME, source.to_owned())
             .map_err(|error| TemplateError::Syntax { reason: error.to_string() })?;
-        let used = environment.get_template(NAME).map(|it| it.undeclared_variables(false)).unwrap_or_default();
-        if let Some(name) = used.into_iter().filter(|it| it != "range").find(|it| !names.contains(it)) {
-            let near = names.iter().max_by(|a, b| {
-                strsim::jaro_winkler(a, &name).total_cmp(&strsim::jaro_winkler(b, &name))
-            });
-            let hint = near.map(|it| format!("; did you mean '{it}'?")).unwrap_or_default();
-            return Err(TemplateError::UnknownName { name, hint });
-        }
         Ok(Self { environment, bare_name: bare_name(source) })
     }
 
@@ -110,7 +94,11 @@ fn write_plain(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Re
     out.write_str(&text_of(value)).map_err(minijinja::Error::from)
 }
 
-fn write_percent_encoded(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), minijinja::Error> {
+fn write_percent_encoded(
+    out: &mut Output<'_>,
+    _: &mut State<'_, '_>,
+    value: &Value,
+) -> Result<(), minijinja::Error> {
     let encoded: String = url::form_urlencoded::byte_serialize(text_of(value).as_bytes()).collect();
     // Forms write a space as `+`, which a path would keep.
     out.write_str(&encoded.replace('+', "%20")).map_err(minijinja::Error::from)
@@ -124,8 +112,7 @@ mod tests {
 
     fn render(source: &str, place: Place, values: serde_json::Value) -> String {
         let values = values.as_object().unwrap().clone();
-        let names: Vec<String> = values.keys().cloned().collect();
-        Template::new(source, place, &names).unwrap().render(&values).unwrap()
+        Template::new(source, place).unwrap().render(&values).unwrap()
     }
 
     #[test]
@@ -135,18 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_name_is_found_when_the_template_is_loaded() {
-        let error = Template::new("{{ ciity }}", Place::Plain, &["city".into(), "days".into()]).err().unwrap();
-        assert_eq!(error.to_string(), "the template uses 'ciity', which is no parameter; did you mean 'city'?");
-        assert!(Template::new("{{ city ", Place::Plain, &[]).is_err());
-    }
-
-    #[test]
     fn what_was_not_given_is_left_out() {
-        let names = ["a".to_owned()];
-        let template = Template::new("{{ a }}", Place::Plain, &names).unwrap();
+        let template = Template::new("{{ a }}", Place::Plain).unwrap();
         assert_eq!(template.render_if_given(&JsonObject::new()).unwrap(), None);
-        let template = Template::new("-{{ a }}", Place::Plain, &names).unwrap();
+        let template = Template::new("-{{ a }}", Place::Plain).unwrap();
         assert_eq!(template.render_if_given(&JsonObject::new()).unwrap().as_deref(), Some("-"));
     }
 }

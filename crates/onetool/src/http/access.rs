@@ -55,7 +55,8 @@ impl Access {
 
     fn knows_host(&self, host: &str) -> bool {
         let name = without_port(host);
-        is_loopback(name) || self.hosts.iter().any(|it| it.eq_ignore_ascii_case(host) || it.eq_ignore_ascii_case(name))
+        is_loopback(name)
+            || self.hosts.iter().any(|it| it.eq_ignore_ascii_case(host) || it.eq_ignore_ascii_case(name))
     }
 
     fn knows_origin(&self, origin: &str) -> bool {
@@ -93,11 +94,16 @@ fn without_port(host: &str) -> &str {
 }
 
 fn is_loopback(name: &str) -> bool {
-    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Refuses a foreign `Host` or `Origin` before any work is done.
-pub(super) async fn require_known_place(State(access): State<Access>, request: Request, next: Next) -> Response {
+pub(super) async fn require_known_place(
+    State(access): State<Access>,
+    request: Request,
+    next: Next,
+) -> Response {
     let host = single(request.headers(), &HOST).or_else(|| {
         // HTTP/2 has no Host header but an authority in the URI.
         let authority = request.uri().authority().map(|it| it.as_str().to_owned());
@@ -114,7 +120,11 @@ pub(super) async fn require_known_place(State(access): State<Access>, request: R
 }
 
 /// Lets in whoever bears the token, and notes who that is.
-pub(super) async fn require_token(State(access): State<Access>, mut request: Request, next: Next) -> Response {
+pub(super) async fn require_token(
+    State(access): State<Access>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     if !access.admits(request.headers()) {
         tracing::warn!(path = request.uri().path(), "refused a request without a valid token");
         let body = Json(json!({"error": "Unauthorized"}));

@@ -83,7 +83,8 @@ pub async fn serve(
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
     });
-    let serving = axum::serve(listener, router(server, options)).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let serving =
+        axum::serve(listener, router(server, options)).with_graceful_shutdown(stop.clone().cancelled_owned());
     let mut serving = std::pin::pin!(serving.into_future());
     tokio::select! {
         ended = &mut serving => return ended,
@@ -120,7 +121,11 @@ async fn default_profile(State(mcp): State<McpHttp>, request: Request) -> Respon
     mcp.answer(request).await
 }
 
-async fn named_profile(State(mcp): State<McpHttp>, Path(profile): Path<String>, mut request: Request) -> Response {
+async fn named_profile(
+    State(mcp): State<McpHttp>,
+    Path(profile): Path<String>,
+    mut request: Request,
+) -> Response {
     if let Some(caller) = request.extensions_mut().get_mut::<Caller>() {
         caller.profile = profile.into();
     }

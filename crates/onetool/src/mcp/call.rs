@@ -93,7 +93,9 @@ impl CallHost for ClientCall {
             let refused = |reason: String| InputError::Refused { reason };
             let message = json!({"method": request.kind.method(), "params": request.params});
             let answer = match serde_json::from_value::<ServerRequest>(message) {
-                Ok(request) => self.cx.peer.send_request(request).await.map_err(|error| refused(error.to_string())),
+                Ok(request) => {
+                    self.cx.peer.send_request(request).await.map_err(|error| refused(error.to_string()))
+                }
                 Err(error) => Err(refused(format!("the question is not valid: {error}"))),
             };
             Some(answer.and_then(|it| serde_json::to_value(it).map_err(|error| refused(error.to_string()))))

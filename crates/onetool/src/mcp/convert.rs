@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use onetool_core::{
-    ContentBlock, InputRequest, InputRequired, LogLevel, Prompt, PromptMessage, Resource, ResourceContents, Role,
-    ToolAnnotations, ToolOutput,
+    ContentBlock, InputRequest, InputRequired, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
+    Role, ToolAnnotations, ToolOutput,
 };
 use rmcp::model::{self, CallToolResult, InputRequests, LoggingLevel};
 use serde_json::{Value, json};
@@ -31,7 +31,8 @@ fn annotations(hints: ToolAnnotations) -> model::ToolAnnotations {
 
 pub(super) fn output(output: ToolOutput) -> CallToolResult {
     let content = output.content.into_iter().map(content).collect();
-    let mut result = if output.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    let mut result =
+        if output.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.structured_content = output.structured_content;
     result.meta = output.meta.map(model::MetaObject);
     result
@@ -117,7 +118,9 @@ pub(super) fn input_requests(required: InputRequired) -> InputRequests {
             Ok(request) => {
                 requests.insert(key, request);
             }
-            Err(error) => tracing::error!(key, %error, "a handler asks the client something that is not valid"),
+            Err(error) => {
+                tracing::error!(key, %error, "a handler asks the client something that is not valid")
+            }
         }
     }
     requests

@@ -7,15 +7,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use onetool_core::{
-    CallContext, Caller, InputError, InputRequired, InputState, PromptError, ResourceError, ToolError, ToolOutput,
+    CallContext, Caller, InputError, InputRequired, InputState, PromptError, ResourceError, ToolError,
+    ToolOutput,
 };
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorCode,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InputRequiredResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Reference, ResourcesCapability, ServerCapabilities, ServerConfig, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, PromptsCapability, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Reference, ResourcesCapability, ServerCapabilities,
+    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -230,11 +232,9 @@ impl ServerHandler for Handler {
             CallError::Failed { source: ToolError::InputRequired(required), .. } if is_stateless => {
                 Ok(self.input_required(cx.caller(), &thing, cx.input().clone(), *required).into())
             }
-            CallError::Failed { source: ToolError::Input(InputError::Unsupported { capability }), .. }
-                if is_stateless =>
-            {
-                Err(missing_capability(capability))
-            }
+            CallError::Failed {
+                source: ToolError::Input(InputError::Unsupported { capability }), ..
+            } if is_stateless => Err(missing_capability(capability)),
             // Everything else is news for the model, which can mend its call.
             _ => Ok(convert::output(ToolOutput::error(error.to_string())).into()),
         }
@@ -247,9 +247,11 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let catalog = self.server.catalog();
         let fixed = catalog.resources().filter(|it| !it.spec().uri.has_holes());
-        let (page, next_cursor) = self.page(request.as_ref(), fixed.map(|it| (it.spec().uri.as_str(), it)))?;
-        let mut result =
-            ListResourcesResult::with_all_items(page.into_iter().map(|it| convert::resource(&**it)).collect());
+        let (page, next_cursor) =
+            self.page(request.as_ref(), fixed.map(|it| (it.spec().uri.as_str(), it)))?;
+        let mut result = ListResourcesResult::with_all_items(
+            page.into_iter().map(|it| convert::resource(&**it)).collect(),
+        );
         result.next_cursor = next_cursor;
         Ok(result)
     }
@@ -261,7 +263,8 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let catalog = self.server.catalog();
         let templates = catalog.resources().filter(|it| it.spec().uri.has_holes());
-        let (page, next_cursor) = self.page(request.as_ref(), templates.map(|it| (it.spec().uri.as_str(), it)))?;
+        let (page, next_cursor) =
+            self.page(request.as_ref(), templates.map(|it| (it.spec().uri.as_str(), it)))?;
         let mut result = ListResourceTemplatesResult::with_all_items(
             page.into_iter().map(|it| convert::template(&**it)).collect(),
         );
@@ -318,7 +321,8 @@ impl ServerHandler for Handler {
             Ok(messages) => {
                 let mut result = GetPromptResult::new(messages.into_iter().map(convert::message).collect());
                 let catalog = self.server.catalog();
-                result.description = catalog.prompt(&request.name).and_then(|it| it.spec().description.clone());
+                result.description =
+                    catalog.prompt(&request.name).and_then(|it| it.spec().description.clone());
                 Ok(result.into())
             }
             Err(ReadError::Prompt(PromptError::InputRequired(required))) => {

@@ -46,8 +46,8 @@ impl McpHttp {
     pub(crate) async fn answer(self, request: Request<Body>) -> Response {
         let declares = may_open_a_session(&request);
         // A stream of news is no answer that somebody waits for.
-        let is_answer =
-            request.method() == Method::POST && !has_method(&request, |method| method == "subscriptions/listen");
+        let is_answer = request.method() == Method::POST
+            && !has_method(&request, |method| method == "subscriptions/listen");
         let due = is_answer.then(|| self.answers_due.token());
         let request = match self.check_body(request).await {
             Ok(request) => request,
@@ -81,15 +81,14 @@ impl McpHttp {
                 let text = "this is not a JSON-RPC 2.0 message: send one object, batches are not supported";
                 Err(refuse(StatusCode::BAD_REQUEST, -32600, text))
             }
-            Err(error) => {
-                Err(refuse(StatusCode::BAD_REQUEST, -32700, &format!("this is not JSON: {error}")))
-            }
+            Err(error) => Err(refuse(StatusCode::BAD_REQUEST, -32700, &format!("this is not JSON: {error}"))),
         }
     }
 }
 
 fn refuse(status: StatusCode, code: i32, message: &str) -> Response {
-    (status, Json(json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}}))).into_response()
+    (status, Json(json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}})))
+        .into_response()
 }
 
 /// A JSON object whose contents do not matter.

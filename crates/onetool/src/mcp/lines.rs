@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientNotification, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification, RequestId, ServerJsonRpcMessage,
+    ClientNotification, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -62,7 +63,8 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     pub(super) fn new(read: R, write: W, server: &Server) -> Self {
-        let due = Due { waiting: Arc::default(), ours: TaskTracker::new(), all: server.answers_due().clone() };
+        let due =
+            Due { waiting: Arc::default(), ours: TaskTracker::new(), all: server.answers_due().clone() };
         Self {
             read: BufReader::with_capacity(64 * 1024, read),
             line: Vec::new(),
@@ -122,7 +124,9 @@ fn explain(line: &[u8]) -> Option<ServerJsonRpcMessage> {
     let error = |error, id| Some(ServerJsonRpcMessage::error(error, id));
     let message: Value = match serde_json::from_slice(line) {
         Ok(message) => message,
-        Err(reason) => return error(ErrorData::parse_error(format!("this is not JSON: {reason}"), None), None),
+        Err(reason) => {
+            return error(ErrorData::parse_error(format!("this is not JSON: {reason}"), None), None);
+        }
     };
     let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     match (message.get("method"), id) {
@@ -135,7 +139,10 @@ fn explain(line: &[u8]) -> Option<ServerJsonRpcMessage> {
     }
 }
 
-async fn write_line<W: AsyncWrite + Unpin>(write: &Mutex<W>, message: &ServerJsonRpcMessage) -> io::Result<()> {
+async fn write_line<W: AsyncWrite + Unpin>(
+    write: &Mutex<W>,
+    message: &ServerJsonRpcMessage,
+) -> io::Result<()> {
     let mut line = if declares(message) {
         let mut message = serde_json::to_value(message)?;
         declare_lists(&mut message);

@@ -65,7 +65,9 @@ impl Server {
         let running = match handler.serve_with_ct(transport, self.shutdown_token().child_token()).await {
             Ok(running) => running,
             // A client that goes away before it said anything is no failure.
-            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                return Ok(());
+            }
             Err(error) => return Err(ServeError::Handshake { reason: error.to_string() }),
         };
         match running.waiting().await {

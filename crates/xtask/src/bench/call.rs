@@ -77,25 +77,17 @@ fn over_stdio(server: &Path) -> Result<Vec<Duration>> {
     for id in 1..=WARM_UP {
         client.request(&echo(id), id)?;
     }
-    (WARM_UP + 1..=WARM_UP + CALLS)
-        .map(|id| client.request(&echo(id), id))
-        .collect()
+    (WARM_UP + 1..=WARM_UP + CALLS).map(|id| client.request(&echo(id), id)).collect()
 }
 
 fn over_http(server: &Path) -> Result<Vec<Duration>> {
     let (_running, url) = Running::listening(Command::new(server).arg("http"))?;
     let start = Barrier::new(usize::try_from(CLIENTS)?);
     let results: Vec<Result<Vec<Duration>>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..CLIENTS)
-            .map(|_| scope.spawn(|| http_client(&url, &start)))
-            .collect();
+        let threads: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| http_client(&url, &start))).collect();
         threads
             .into_iter()
-            .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err(anyhow!("a client panicked")))
-            })
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("a client panicked"))))
             .collect()
     });
     let mut times = Vec::new();
@@ -113,9 +105,7 @@ fn http_client(url: &str, start: &Barrier) -> Result<Vec<Duration>> {
     // Also after a failure, or the others would wait for ever.
     start.wait();
     let mut client = warm?;
-    (2..2 + CALLS.div_ceil(CLIENTS))
-        .map(|id| client.request(&echo(id), id))
-        .collect()
+    (2..2 + CALLS.div_ceil(CLIENTS)).map(|id| client.request(&echo(id), id)).collect()
 }
 
 #[cfg(test)]

@@ -42,11 +42,7 @@ impl HttpClient {
         client.session = response.session;
         let response = client.post(&initialized())?;
         if response.status != 202 {
-            bail!(
-                "notifications/initialized got {}: {}",
-                response.status,
-                response.body
-            );
+            bail!("notifications/initialized got {}: {}", response.status, response.body);
         }
         Ok(client)
     }
@@ -67,10 +63,7 @@ impl HttpClient {
     }
 
     fn exchange(&mut self, request: &str) -> Result<Response> {
-        self.stream
-            .get_mut()
-            .write_all(request.as_bytes())
-            .context("cannot send")?;
+        self.stream.get_mut().write_all(request.as_bytes()).context("cannot send")?;
         read_response(&mut self.stream)
     }
 
@@ -92,9 +85,7 @@ impl HttpClient {
 
 /// Splits `http://HOST:PORT/PATH` into address and path.
 fn split(url: &str) -> Result<(&str, &str)> {
-    let rest = url
-        .strip_prefix("http://")
-        .with_context(|| format!("`{url}` is no http:// URL"))?;
+    let rest = url.strip_prefix("http://").with_context(|| format!("`{url}` is no http:// URL"))?;
     let slash = rest.find('/').with_context(|| format!("`{url}` has no path"))?;
     Ok(rest.split_at(slash))
 }
@@ -106,21 +97,14 @@ fn read_response(stream: &mut impl BufRead) -> Result<Response> {
         .nth(1)
         .and_then(|status| status.parse().ok())
         .with_context(|| format!("`{first}` is no HTTP status line"))?;
-    let mut response = Response {
-        status,
-        session: None,
-        content_type: String::new(),
-        body: String::new(),
-    };
+    let mut response = Response { status, session: None, content_type: String::new(), body: String::new() };
     let (mut length, mut chunked) = (0, false);
     loop {
         let line = read_line(stream)?;
         if line.is_empty() {
             break;
         }
-        let (name, value) = line
-            .split_once(':')
-            .with_context(|| format!("`{line}` is no header"))?;
+        let (name, value) = line.split_once(':').with_context(|| format!("`{line}` is no header"))?;
         let value = value.trim();
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.parse().context("Content-Length")?,
@@ -130,11 +114,7 @@ fn read_response(stream: &mut impl BufRead) -> Result<Response> {
             _ => {}
         }
     }
-    let bytes = if chunked {
-        read_chunks(stream)?
-    } else {
-        read_exactly(stream, length)?
-    };
+    let bytes = if chunked { read_chunks(stream)? } else { read_exactly(stream, length)? };
     response.body = String::from_utf8(bytes).context("the answer is no UTF-8")?;
     Ok(response)
 }
@@ -158,9 +138,7 @@ fn read_chunks(stream: &mut impl BufRead) -> Result<Vec<u8>> {
 
 fn read_exactly(stream: &mut impl Read, length: usize) -> Result<Vec<u8>> {
     let mut bytes = vec![0; length];
-    stream
-        .read_exact(&mut bytes)
-        .context("the connection ended inside an answer")?;
+    stream.read_exact(&mut bytes).context("the connection ended inside an answer")?;
     Ok(bytes)
 }
 
@@ -219,10 +197,7 @@ mod tests {
 
     #[test]
     fn urls_split_into_address_and_path() {
-        assert_eq!(
-            split("http://127.0.0.1:80/mcp").unwrap(),
-            ("127.0.0.1:80", "/mcp")
-        );
+        assert_eq!(split("http://127.0.0.1:80/mcp").unwrap(), ("127.0.0.1:80", "/mcp"));
         assert!(split("https://x/").is_err());
     }
 }

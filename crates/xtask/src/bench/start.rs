@@ -26,9 +26,7 @@ pub(super) fn run() -> Result<()> {
     let ours = || serve(&onetool, &empty);
     let peer = || {
         let mut command = Command::new(&python);
-        command
-            .arg(tools::outside().join("fastmcp_server.py"))
-            .current_dir(&empty);
+        command.arg(tools::outside().join("fastmcp_server.py")).current_dir(&empty);
         command
     };
 
@@ -37,10 +35,7 @@ pub(super) fn run() -> Result<()> {
     let ratio = peer_times.median().as_secs_f64() / ours_times.median().as_secs_f64();
     let idle = idle_kb(&mut ours())?;
 
-    println!(
-        "{:<24}{:>8}{:>14}{:>14}",
-        "spawn to initialize", "spawns", "median ms", "slowest ms"
-    );
+    println!("{:<24}{:>8}{:>14}{:>14}", "spawn to initialize", "spawns", "median ms", "slowest ms");
     for (name, times) in [("onetool serve", &ours_times), ("FastMCP, one tool", &peer_times)] {
         println!(
             "{name:<24}{:>8}{:>14.2}{:>14.2}",
@@ -52,10 +47,7 @@ pub(super) fn run() -> Result<()> {
     println!("ratio                   {ratio:.0} (at least {RATIO:.0})");
     #[expect(clippy::cast_precision_loss, reason = "a few thousand kB")]
     let idle_mb = idle as f64 / 1024.0;
-    println!(
-        "idle memory             {idle_mb:.1} MB (at most {} MB)",
-        IDLE_KB / 1024
-    );
+    println!("idle memory             {idle_mb:.1} MB (at most {} MB)", IDLE_KB / 1024);
     if ratio < RATIO {
         bail!("only {ratio:.0} times faster than FastMCP, {RATIO:.0} are wanted");
     }
@@ -67,11 +59,7 @@ pub(super) fn run() -> Result<()> {
 
 fn serve(onetool: &Path, empty: &Path) -> Command {
     let mut command = Command::new(onetool);
-    command
-        .arg("serve")
-        .current_dir(empty)
-        .env("HOME", empty)
-        .env_remove("ONETOOL_CONFIG");
+    command.arg("serve").current_dir(empty).env("HOME", empty).env_remove("ONETOOL_CONFIG");
     command
 }
 

@@ -20,19 +20,11 @@ impl StdioClient {
     /// Starts the server and returns once it has answered `initialize`.
     pub(super) fn start(command: &mut Command) -> Result<Self> {
         // Quiet: a FastMCP server, for one, logs its start.
-        let mut running = Running::spawn(
-            command
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null()),
-        )?;
+        let mut running =
+            Running::spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()))?;
         let stdin = running.0.stdin.take().context("stdin is piped")?;
         let stdout = BufReader::new(running.0.stdout.take().context("stdout is piped")?);
-        let mut client = Self {
-            stdin,
-            stdout,
-            running,
-        };
+        let mut client = Self { stdin, stdout, running };
         client.request(&initialize(), 0)?;
         Ok(client)
     }
@@ -50,12 +42,7 @@ impl StdioClient {
         let start = Instant::now();
         self.send(&request)?;
         loop {
-            if self
-                .stdout
-                .read_line(&mut answer)
-                .context("cannot read from the server")?
-                == 0
-            {
+            if self.stdout.read_line(&mut answer).context("cannot read from the server")? == 0 {
                 bail!("the server ended instead of answering request {id}");
             }
             let time = start.elapsed();
@@ -78,9 +65,7 @@ impl StdioClient {
     }
 
     fn send(&mut self, line: &str) -> Result<()> {
-        self.stdin
-            .write_all(line.as_bytes())
-            .context("cannot write to the server")
+        self.stdin.write_all(line.as_bytes()).context("cannot write to the server")
     }
 }
 
@@ -101,9 +86,6 @@ mod tests {
 
     #[test]
     fn resident_memory_is_read() {
-        assert_eq!(
-            resident("Name:\tx\nVmRSS:\t    7212 kB\nThreads:\t1\n"),
-            Some(7212)
-        );
+        assert_eq!(resident("Name:\tx\nVmRSS:\t    7212 kB\nThreads:\t1\n"), Some(7212));
     }
 }

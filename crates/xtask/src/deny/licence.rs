@@ -16,23 +16,11 @@ impl Policy {
         let section = section(deny_toml, "[licenses]").context("there is no section [licenses]")?;
         let allowed = strings(list(&section, "allow")?);
         let mut exceptions = BTreeMap::<String, BTreeSet<String>>::new();
-        for entry in list(&section, "exceptions")
-            .unwrap_or_default()
-            .split('{')
-            .skip(1)
-        {
-            let (_, named) = entry
-                .split_once("crate")
-                .context("an exception names no `crate`")?;
+        for entry in list(&section, "exceptions").unwrap_or_default().split('{').skip(1) {
+            let (_, named) = entry.split_once("crate").context("an exception names no `crate`")?;
             let name = strings(named.lines().next().unwrap_or_default());
-            let name = name
-                .into_iter()
-                .next()
-                .context("an exception's `crate` is no string")?;
-            exceptions
-                .entry(name)
-                .or_default()
-                .extend(strings(list(entry, "allow")?));
+            let name = name.into_iter().next().context("an exception's `crate` is no string")?;
+            exceptions.entry(name).or_default().extend(strings(list(entry, "allow")?));
         }
         if allowed.is_empty() {
             bail!("[licenses] allows nothing");
@@ -59,10 +47,7 @@ impl Policy {
 
 /// Evaluates an SPDX expression: `AND` binds tighter than `OR`, the old `/` means `OR`.
 fn satisfied(expression: &str, allowed: &dyn Fn(&str) -> bool) -> Result<bool> {
-    let spaced = expression
-        .replace('(', " ( ")
-        .replace(')', " ) ")
-        .replace('/', " OR ");
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
     let value = either(&mut rest, allowed)?;
@@ -156,10 +141,7 @@ fn list<'a>(text: &'a str, key: &str) -> Result<&'a str> {
         })
         .map(|(at, _)| at)
         .with_context(|| format!("there is no `{key} = […]`"))?;
-    let open = start
-        + text[start..]
-            .find('[')
-            .with_context(|| format!("`{key}` is no list"))?;
+    let open = start + text[start..].find('[').with_context(|| format!("`{key}` is no list"))?;
     let mut depth = 0;
     for (at, character) in text[open..].char_indices() {
         match character {
@@ -239,17 +221,8 @@ allow = ["GPL-3.0"]
     fn a_missing_or_broken_expression_is_said() {
         let policy = Policy::parse(DENY).unwrap();
         assert_eq!(policy.check("a", None), Err("names no SPDX licence".to_owned()));
-        assert_eq!(
-            check("a", "MIT OR"),
-            Err("`MIT OR` cannot be read: it ends too early".to_owned())
-        );
-        assert_eq!(
-            check("a", "(MIT"),
-            Err("`(MIT` cannot be read: a bracket is not closed".to_owned())
-        );
-        assert_eq!(
-            check("a", "MIT ISC"),
-            Err("`MIT ISC` cannot be read: `ISC` is out of place".to_owned())
-        );
+        assert_eq!(check("a", "MIT OR"), Err("`MIT OR` cannot be read: it ends too early".to_owned()));
+        assert_eq!(check("a", "(MIT"), Err("`(MIT` cannot be read: a bracket is not closed".to_owned()));
+        assert_eq!(check("a", "MIT ISC"), Err("`MIT ISC` cannot be read: `ISC` is out of place".to_owned()));
     }
 }

@@ -30,9 +30,7 @@ fn check_licences() -> Result<()> {
     let policy = Policy::parse(&text).context("deny.toml")?;
     let metadata = process::output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata printed no JSON")?;
-    let packages = metadata["packages"]
-        .as_array()
-        .context("cargo metadata lists no packages")?;
+    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
     let mut refused = Vec::new();
     for package in packages {
         let name = package["name"].as_str().unwrap_or_default();

@@ -32,11 +32,7 @@ struct Finding {
 
 impl Finding {
     fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, message: message.into() }
     }
 }
 
@@ -118,7 +114,5 @@ fn is_checked(path: &str) -> bool {
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {
-    Path::new(path)
-        .extension()
-        .is_some_and(|found| found == extension)
+    Path::new(path).extension().is_some_and(|found| found == extension)
 }

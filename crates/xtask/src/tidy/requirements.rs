@@ -37,10 +37,7 @@ impl Requirements {
             };
             let Some(prefix) = test_prefix(id) else { continue };
             if let Some((_, first)) = self.listed.get(&prefix) {
-                let message = format!(
-                    "{id} is listed before, at {}:{}: remove one",
-                    first.path, first.line
-                );
+                let message = format!("{id} is listed before, at {}:{}: remove one", first.path, first.line);
                 findings.push(Finding::new(&place.path, place.line, message));
             } else {
                 self.listed.insert(prefix, (id.to_owned(), place));
@@ -73,10 +70,7 @@ impl Requirements {
                 findings.push(Finding::new(&place.path, place.line, message));
             }
             if let Some(prefix) = prefix {
-                self.pending.entry(prefix).or_insert(Pending {
-                    place,
-                    part: reason.starts_with("part:"),
-                });
+                self.pending.entry(prefix).or_insert(Pending { place, part: reason.starts_with("part:") });
             }
         }
     }
@@ -92,10 +86,7 @@ impl Requirements {
             if !documented && !is_test(&lines[..index]) {
                 continue;
             }
-            let place = Place {
-                path: file.path.clone(),
-                line: index + 1,
-            };
+            let place = Place { path: file.path.clone(), line: index + 1 };
             if self.listed.contains_key(prefix) {
                 self.tested.entry(prefix.to_owned()).or_insert(place);
             } else {
@@ -191,13 +182,8 @@ fn is_test(above: &[&str]) -> bool {
 }
 
 fn places(file: &File) -> impl Iterator<Item = (Place, &str)> {
-    file.text.lines().enumerate().map(|(index, line)| {
-        (
-            Place {
-                path: file.path.clone(),
-                line: index + 1,
-            },
-            line,
-        )
-    })
+    file.text
+        .lines()
+        .enumerate()
+        .map(|(index, line)| (Place { path: file.path.clone(), line: index + 1 }, line))
 }

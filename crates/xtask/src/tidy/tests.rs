@@ -8,10 +8,7 @@ const BOTH: &str = "//! Tests.\n\n#[test]\nfn ot_6_7_x() {}\n\n#[tokio::test(fla
 fn findings(files: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<File> = files
         .iter()
-        .map(|(path, text)| File {
-            path: (*path).to_owned(),
-            text: (*text).to_owned(),
-        })
+        .map(|(path, text)| File { path: (*path).to_owned(), text: (*text).to_owned() })
         .collect();
     check(&files).iter().map(ToString::to_string).collect()
 }
@@ -47,42 +44,22 @@ fn packages_take_the_lints_of_the_workspace() {
 
 #[test]
 fn rmcp_stays_in_its_rooms() {
-    for line in [
-        "use rmcp::model::Tool;",
-        "    let x: rmcp::Error = y;",
-        "use rmcp as sdk;",
-        "pub use rmcp;",
-    ] {
+    for line in ["use rmcp::model::Tool;", "    let x: rmcp::Error = y;", "use rmcp as sdk;", "pub use rmcp;"]
+    {
         let text = format!("//! A.\n{line}\n");
-        assert!(
-            only(&[("crates/onetool/src/server.rs", &text)]).contains(":2: rmcp is named"),
-            "{line}"
-        );
+        assert!(only(&[("crates/onetool/src/server.rs", &text)]).contains(":2: rmcp is named"), "{line}");
         assert!(findings(&[("crates/onetool/src/mcp/handler.rs", &text)]).is_empty());
         assert!(findings(&[("crates/onetool/benches/call.rs", &text)]).is_empty());
     }
-    for line in [
-        "// as rmcp::Tool does",
-        "const FILTER: &str = \"info,rmcp=error\";",
-        "use my_rmcp::Tool;",
-    ] {
+    for line in ["// as rmcp::Tool does", "const FILTER: &str = \"info,rmcp=error\";", "use my_rmcp::Tool;"] {
         let text = format!("//! A.\n{line}\n");
-        assert!(
-            findings(&[("crates/onetool/src/server.rs", &text)]).is_empty(),
-            "{line}"
-        );
+        assert!(findings(&[("crates/onetool/src/server.rs", &text)]).is_empty(), "{line}");
     }
 }
 
 #[test]
 fn every_id_has_a_test_or_waits() {
-    assert!(
-        findings(&[
-            ("docs/requirements/ot.md", PAGE),
-            ("crates/a/tests/it/a.rs", BOTH)
-        ])
-        .is_empty()
-    );
+    assert!(findings(&[("docs/requirements/ot.md", PAGE), ("crates/a/tests/it/a.rs", BOTH)]).is_empty());
     let one = "//! Tests.\n#[test]\nfn ot_6_7_x() {}\n";
     let found = only(&[("docs/requirements/ot.md", PAGE), ("a.rs", one)]);
     assert_eq!(
@@ -102,10 +79,8 @@ fn every_id_has_a_test_or_waits() {
 #[test]
 fn longer_numbers_are_other_ids() {
     let page = "| OT-6.7 | a |\n";
-    let found = findings(&[
-        ("docs/requirements/ot.md", page),
-        ("a.rs", "//! A.\n#[test]\nfn ot_6_70_x() {}\n"),
-    ]);
+    let found =
+        findings(&[("docs/requirements/ot.md", page), ("a.rs", "//! A.\n#[test]\nfn ot_6_70_x() {}\n")]);
     assert_eq!(found.len(), 2, "{found:#?}");
 }
 
@@ -122,25 +97,15 @@ fn helpers_and_comments_are_no_tests_but_doc_tests_are() {
             "{text}"
         );
     }
-    for text in [
-        "//! A.\n/// fn cus_6_1_x() {}\n",
-        "//! A.\n//! # fn cus_6_1_x() {\n",
-    ] {
-        assert!(
-            findings(&[("docs/requirements/cus.md", page), ("a.rs", text)]).is_empty(),
-            "{text}"
-        );
+    for text in ["//! A.\n/// fn cus_6_1_x() {}\n", "//! A.\n//! # fn cus_6_1_x() {\n"] {
+        assert!(findings(&[("docs/requirements/cus.md", page), ("a.rs", text)]).is_empty(), "{text}");
     }
 }
 
 #[test]
 fn the_waiting_list_only_shrinks() {
     let waits = |line: &str| {
-        only(&[
-            ("docs/requirements/ot.md", PAGE),
-            ("a.rs", BOTH),
-            ("docs/requirements-pending.txt", line),
-        ])
+        only(&[("docs/requirements/ot.md", PAGE), ("a.rs", BOTH), ("docs/requirements-pending.txt", line)])
     };
     assert!(waits("N4 issue 3\n").contains(":1: N4 has a test (a.rs:7): remove this line"));
     assert!(waits("X9 issue 3\n").contains("X9 stands in no page"));
@@ -173,10 +138,7 @@ fn a_test_with_an_unknown_id_is_refused() {
 #[test]
 fn an_id_is_listed_once() {
     let page = "| N4 | b |\n| N4 | c |\n";
-    let found = only(&[
-        ("docs/requirements/a.md", page),
-        ("a.rs", "//! A.\n#[test]\nfn n4_x() {}\n"),
-    ]);
+    let found = only(&[("docs/requirements/a.md", page), ("a.rs", "//! A.\n#[test]\nfn n4_x() {}\n")]);
     assert_eq!(
         found,
         "docs/requirements/a.md:2: N4 is listed before, at docs/requirements/a.md:1: remove one"

@@ -14,18 +14,16 @@ use onetool_core::ToolName;
 
 use super::ConfigError;
 use super::file::{ConfigFile, DocsFile, HttpFile, PolicyFile, ServerFile, ToolDocsFile};
-use super::resolved::{Config, DocsConfig, HttpConfig, PolicyConfig, ServerConfig, TokenConfig, ToolDocs};
+use super::resolved::{Config, DocsConfig, HttpConfig, ServerConfig, TokenConfig};
 use super::secrets::Secret;
 use super::tree::{Location, Node, Place};
+use crate::catalog::{Policy, ToolDocs};
 
 /// Checks what was written; `tree` is where it was read from, and says the lines.
 pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigError> {
     let root = Place::root(tree);
     if file.version == Some(0) {
-        return Err(ConfigError::invalid(
-            &root.field("version"),
-            "versions begin with 1",
-        ));
+        return Err(ConfigError::invalid(&root.field("version"), "versions begin with 1"));
     }
     let config = Config {
         server: server(file.server.unwrap_or_default(), &root.field("server"))?,
@@ -52,9 +50,7 @@ fn each<T, U>(
     resolve: fn(T, &Place<'_>) -> Result<U, ConfigError>,
 ) -> Result<Vec<U>, ConfigError> {
     let items = items.into_iter().flatten().enumerate();
-    items
-        .map(|(index, item)| resolve(item, &place.item(index)))
-        .collect()
+    items.map(|(index, item)| resolve(item, &place.item(index))).collect()
 }
 
 /// Refuses a name that is used twice.
@@ -66,12 +62,7 @@ fn once<'a>(
     for (name, at) in names {
         if let Some(first) = seen.insert(name, at) {
             let (name, first) = (name.clone(), Box::new(first.clone()));
-            return Err(ConfigError::Twice {
-                kind,
-                name,
-                first,
-                at: at.clone(),
-            });
+            return Err(ConfigError::Twice { kind, name, first, at: at.clone() });
         }
     }
     Ok(())
@@ -92,24 +83,14 @@ fn docs(file: DocsFile, place: &Place<'_>) -> Result<DocsConfig, ConfigError> {
     let base_url = file.base_url.unwrap_or(default.base_url);
     let is_web = url::Url::parse(&base_url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     if !is_web {
-        return Err(ConfigError::invalid(
-            &place.field("base_url"),
-            "has to begin with http:// or https://",
-        ));
+        return Err(ConfigError::invalid(&place.field("base_url"), "has to begin with http:// or https://"));
     }
     let tools = file.tools.unwrap_or_default();
     for name in tools.keys() {
         check_name(name, &place.field("tools").field(name))?;
     }
-    let tools = tools
-        .into_iter()
-        .map(|(name, docs)| (name, tool_docs(docs)))
-        .collect();
-    Ok(DocsConfig {
-        base_url,
-        packs: file.packs.unwrap_or_default(),
-        tools,
-    })
+    let tools = tools.into_iter().map(|(name, docs)| (name, tool_docs(docs))).collect();
+    Ok(DocsConfig { base_url, packs: file.packs.unwrap_or_default(), tools })
 }
 
 fn tool_docs(file: ToolDocsFile) -> ToolDocs {
@@ -130,10 +111,7 @@ fn renames(
         check_name(old, &place)?;
         check_name(new, &place)?;
         if old == new {
-            return Err(ConfigError::invalid(
-                &place,
-                "the old and the new name are the same",
-            ));
+            return Err(ConfigError::invalid(&place, "the old and the new name are the same"));
         }
     }
     Ok(names)
@@ -146,10 +124,7 @@ fn http(file: HttpFile, place: &Place<'_>) -> Result<HttpConfig, ConfigError> {
         ConfigError::invalid(&place.field("listen"), message)
     };
     if file.max_body == Some(0) {
-        return Err(ConfigError::invalid(
-            &place.field("max_body"),
-            "has to be more than 0",
-        ));
+        return Err(ConfigError::invalid(&place.field("max_body"), "has to be more than 0"));
     }
     let token = match filled(file.token, &place.field("token"))?.as_deref() {
         None | Some("auto") => TokenConfig::Auto,
@@ -157,9 +132,7 @@ fn http(file: HttpFile, place: &Place<'_>) -> Result<HttpConfig, ConfigError> {
         Some(value) => TokenConfig::Value(Secret::new(value)),
     };
     Ok(HttpConfig {
-        listen: file
-            .listen
-            .map_or(Ok(default.listen), |it| it.parse().map_err(invalid_address))?,
+        listen: file.listen.map_or(Ok(default.listen), |it| it.parse().map_err(invalid_address))?,
         token,
         allow_execute: file.allow_execute.unwrap_or(default.allow_execute),
         title: file.title.unwrap_or(default.title),
@@ -169,28 +142,20 @@ fn http(file: HttpFile, place: &Place<'_>) -> Result<HttpConfig, ConfigError> {
     })
 }
 
-fn policy(file: PolicyFile, place: &Place<'_>) -> Result<PolicyConfig, ConfigError> {
-    let default = PolicyConfig::default();
-    let config = PolicyConfig {
-        allow: file.allow.unwrap_or(default.allow),
-        deny: file.deny.unwrap_or_default(),
-    };
+fn policy(file: PolicyFile, place: &Place<'_>) -> Result<Policy, ConfigError> {
+    let default = Policy::default();
+    let config = Policy { allow: file.allow.unwrap_or(default.allow), deny: file.deny.unwrap_or_default() };
     for (key, globs) in [("allow", &config.allow), ("deny", &config.deny)] {
         // A rule that matches nothing looks like one that does: an empty one is a mistake.
         if let Some(index) = globs.iter().position(|glob| glob.trim().is_empty()) {
-            return Err(ConfigError::invalid(
-                &place.field(key).item(index),
-                "a pattern cannot be empty",
-            ));
+            return Err(ConfigError::invalid(&place.field(key).item(index), "a pattern cannot be empty"));
         }
     }
     Ok(config)
 }
 
 fn check_name(name: &str, place: &Place<'_>) -> Result<(), ConfigError> {
-    ToolName::new(name)
-        .check()
-        .map_err(|error| ConfigError::invalid(place, error.to_string()))
+    ToolName::new(name).check().map_err(|error| ConfigError::invalid(place, error.to_string()))
 }
 
 /// Refuses an empty text.
@@ -207,10 +172,7 @@ fn seconds(number: Option<f64>, place: &Place<'_>) -> Result<Option<Duration>, C
     let duration = Duration::try_from_secs_f64(number).ok();
     match duration.filter(|it| !it.is_zero() && *it <= Duration::from_hours(24)) {
         Some(duration) => Ok(Some(duration)),
-        None => Err(ConfigError::invalid(
-            place,
-            "has to be more than 0 and at most 86400 seconds",
-        )),
+        None => Err(ConfigError::invalid(place, "has to be more than 0 and at most 86400 seconds")),
     }
 }
 

@@ -19,10 +19,7 @@ pub(super) fn resource(file: ResourceFile, place: &Place<'_>) -> Result<Resource
     filled(Some(file.name.clone()), &place.field("name"))?;
     let body = match (file.text, file.file) {
         (Some(_), None) if file.blob.is_some() => {
-            return Err(ConfigError::invalid(
-                &place.field("blob"),
-                "goes only with 'file'",
-            ));
+            return Err(ConfigError::invalid(&place.field("blob"), "goes only with 'file'"));
         }
         (Some(text), None) => ResourceBody::Text(text),
         (None, Some(path)) => {
@@ -33,42 +30,19 @@ pub(super) fn resource(file: ResourceFile, place: &Place<'_>) -> Result<Resource
             }
         }
         (Some(_), Some(_)) => {
-            return Err(ConfigError::invalid(
-                place,
-                "'text' and 'file' exclude each other, keep one",
-            ));
+            return Err(ConfigError::invalid(place, "'text' and 'file' exclude each other, keep one"));
         }
         (None, None) => return Err(ConfigError::invalid(place, "a resource needs 'text' or 'file'")),
     };
-    let ResourceFile {
-        uri,
-        name,
-        description,
-        mime_type,
-        ..
-    } = file;
-    Ok(ResourceConfig {
-        uri,
-        name,
-        description,
-        mime_type,
-        body,
-        at: place.at.clone(),
-    })
+    let ResourceFile { uri, name, description, mime_type, .. } = file;
+    Ok(ResourceConfig { uri, name, description, mime_type, body, at: place.at.clone() })
 }
 
 /// Guesses from a MIME type; what is not known to be bytes is text.
 fn is_binary(mime_type: Option<&str>) -> bool {
     let Some(mime_type) = mime_type else { return false };
-    let essence = mime_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    ["image/", "audio/", "video/"]
-        .iter()
-        .any(|family| essence.starts_with(family))
+    let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    ["image/", "audio/", "video/"].iter().any(|family| essence.starts_with(family))
         || ["application/octet-stream", "application/pdf", "application/zip"].contains(&essence.as_str())
 }
 
@@ -79,23 +53,14 @@ pub(super) fn prompt(file: PromptFile, place: &Place<'_>) -> Result<PromptConfig
     let messages = match (file.template, file.messages) {
         (Some(text), None) => {
             names.check(&text, &place.field("template"))?;
-            vec![PromptMessageConfig {
-                role: Role::User,
-                text,
-            }]
+            vec![PromptMessageConfig { role: Role::User, text }]
         }
         (None, Some(messages)) if !messages.is_empty() => {
             let place = place.field("messages");
             for (index, message) in messages.iter().enumerate() {
                 names.check(&message.text, &place.item(index).field("text"))?;
             }
-            messages
-                .into_iter()
-                .map(|it| PromptMessageConfig {
-                    role: it.role,
-                    text: it.text,
-                })
-                .collect()
+            messages.into_iter().map(|it| PromptMessageConfig { role: it.role, text: it.text }).collect()
         }
         (Some(_), Some(_)) => {
             return Err(ConfigError::invalid(
@@ -104,26 +69,11 @@ pub(super) fn prompt(file: PromptFile, place: &Place<'_>) -> Result<PromptConfig
             ));
         }
         _ => {
-            return Err(ConfigError::invalid(
-                place,
-                "a prompt needs 'template' or 'messages'",
-            ));
+            return Err(ConfigError::invalid(place, "a prompt needs 'template' or 'messages'"));
         }
     };
-    let PromptFile {
-        name,
-        title,
-        description,
-        ..
-    } = file;
-    Ok(PromptConfig {
-        name,
-        title,
-        description,
-        arguments,
-        messages,
-        at: place.at.clone(),
-    })
+    let PromptFile { name, title, description, .. } = file;
+    Ok(PromptConfig { name, title, description, arguments, messages, at: place.at.clone() })
 }
 
 fn arguments(files: Vec<PromptArgumentFile>, place: &Place<'_>) -> Result<Vec<PromptArgument>, ConfigError> {
@@ -133,21 +83,10 @@ fn arguments(files: Vec<PromptArgumentFile>, place: &Place<'_>) -> Result<Vec<Pr
         let place = place.item(index).field("name");
         filled(Some(file.name.clone()), &place)?;
         if !seen.insert(file.name.clone()) {
-            return Err(ConfigError::invalid(
-                &place,
-                format!("argument '{}' stands here twice", file.name),
-            ));
+            return Err(ConfigError::invalid(&place, format!("argument '{}' stands here twice", file.name)));
         }
-        let PromptArgumentFile {
-            name,
-            description,
-            required,
-        } = file;
-        arguments.push(PromptArgument {
-            name,
-            description,
-            required: required.unwrap_or(false),
-        });
+        let PromptArgumentFile { name, description, required } = file;
+        arguments.push(PromptArgument { name, description, required: required.unwrap_or(false) });
     }
     Ok(arguments)
 }

@@ -14,10 +14,9 @@ pub(super) fn input_schema(
     place: &Place<'_>,
 ) -> Result<JsonObject, ConfigError> {
     match (params, schema) {
-        (Some(_), Some(_)) => Err(ConfigError::invalid(
-            place,
-            "'params' and 'input_schema' exclude each other, keep one",
-        )),
+        (Some(_), Some(_)) => {
+            Err(ConfigError::invalid(place, "'params' and 'input_schema' exclude each other, keep one"))
+        }
         (None, Some(schema)) => whole(schema, &place.field("input_schema")),
         (params, None) => from_params(params.unwrap_or_default(), &place.field("params")),
     }
@@ -45,10 +44,7 @@ fn from_params(params: IndexMap<String, JsonObject>, place: &Place<'_>) -> Resul
             None | Some(Value::Array(_)) => !schema.contains_key("default"),
             Some(Value::Bool(flag)) => *flag,
             Some(_) => {
-                return Err(ConfigError::invalid(
-                    &place.field("required"),
-                    "has to be true or false",
-                ));
+                return Err(ConfigError::invalid(&place.field("required"), "has to be true or false"));
             }
         };
         if schema.get("required").is_some_and(Value::is_boolean) {
@@ -82,13 +78,6 @@ fn check(schema: &Value, place: &Place<'_>) -> Result<(), ConfigError> {
     } else {
         error.masked().to_string()
     };
-    let keyword = if keyword.is_empty() {
-        keyword
-    } else {
-        format!(" at {keyword}")
-    };
-    Err(ConfigError::invalid(
-        place,
-        format!("not a JSON Schema{keyword}: {reason}"),
-    ))
+    let keyword = if keyword.is_empty() { keyword } else { format!(" at {keyword}") };
+    Err(ConfigError::invalid(place, format!("not a JSON Schema{keyword}: {reason}")))
 }

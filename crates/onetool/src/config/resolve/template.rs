@@ -19,10 +19,8 @@ impl Names {
         // Pieces of a variable's value get past the redactor, so nothing is quoted where one is part of the text.
         let is_secret = place.is_expanded();
         let template = environment.template_from_str(text).map_err(|error| {
-            let detail = error
-                .detail()
-                .filter(|_| !is_secret)
-                .unwrap_or("the {{ }} or {% %} in it do not fit");
+            let detail =
+                error.detail().filter(|_| !is_secret).unwrap_or("the {{ }} or {% %} in it do not fit");
             ConfigError::invalid(place, format!("not a template: {detail}"))
         })?;
         let Some(names) = &self.0 else { return Ok(()) };
@@ -35,10 +33,7 @@ impl Names {
             return Ok(());
         };
         if is_secret {
-            return Err(ConfigError::invalid(
-                place,
-                "the template uses a name that is no parameter",
-            ));
+            return Err(ConfigError::invalid(place, "the template uses a name that is no parameter"));
         }
         let suggestion = closest(name, names.iter().map(String::as_str));
         let suggestion = suggestion.map_or_else(String::new, |it| format!(", did you mean '{it}'?"));
@@ -54,9 +49,9 @@ impl Names {
             Value::String(text) => self.check(text, place),
             Value::Array(items) => (items.iter().enumerate())
                 .try_for_each(|(index, item)| self.check_json(item, &place.item(index))),
-            Value::Object(fields) => fields
-                .iter()
-                .try_for_each(|(key, value)| self.check_json(value, &place.field(key))),
+            Value::Object(fields) => {
+                fields.iter().try_for_each(|(key, value)| self.check_json(value, &place.field(key)))
+            }
             _ => Ok(()),
         }
     }

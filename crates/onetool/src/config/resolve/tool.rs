@@ -25,35 +25,20 @@ pub(super) fn resolve(mut file: ToolFile, place: &Place<'_>) -> Result<ToolConfi
     let timeout = seconds(file.timeout, &place.field("timeout"))?;
     let body = match (file.http.take(), file.command.take()) {
         (Some(http), None) => {
-            let only_command = [
-                ("cwd", file.cwd.is_some()),
-                ("env", file.env.is_some()),
-                ("stdin", file.stdin.is_some()),
-            ];
+            let only_command =
+                [("cwd", file.cwd.is_some()), ("env", file.env.is_some()), ("stdin", file.stdin.is_some())];
             if let Some((key, _)) = only_command.into_iter().find(|(_, is_set)| *is_set) {
-                return Err(ConfigError::invalid(
-                    &place.field(key),
-                    "goes only with 'command'",
-                ));
+                return Err(ConfigError::invalid(&place.field(key), "goes only with 'command'"));
             }
             ToolBody::Http(request(http, &names, &place.field("http"))?)
         }
         (None, Some(argv)) => ToolBody::Command(command(argv, &mut file, &names, place)?),
         (Some(_), Some(_)) => {
-            return Err(ConfigError::invalid(
-                place,
-                "'http' and 'command' exclude each other, keep one",
-            ));
+            return Err(ConfigError::invalid(place, "'http' and 'command' exclude each other, keep one"));
         }
         (None, None) => return Err(ConfigError::invalid(place, "a tool needs 'http' or 'command'")),
     };
-    let ToolFile {
-        name,
-        title,
-        description,
-        annotations,
-        ..
-    } = file;
+    let ToolFile { name, title, description, annotations, .. } = file;
     Ok(ToolConfig {
         name,
         title,
@@ -69,12 +54,7 @@ pub(super) fn resolve(mut file: ToolFile, place: &Place<'_>) -> Result<ToolConfi
 fn parameter_names(schema: &JsonObject) -> Names {
     let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
     let properties = schema.get("properties").and_then(Value::as_object);
-    let names = || {
-        properties
-            .into_iter()
-            .flat_map(|it| it.keys().cloned())
-            .collect::<HashSet<_>>()
-    };
+    let names = || properties.into_iter().flat_map(|it| it.keys().cloned()).collect::<HashSet<_>>();
     Names(is_closed.then(names))
 }
 
@@ -82,39 +62,22 @@ fn request(file: HttpToolFile, names: &Names, place: &Place<'_>) -> Result<HttpT
     check_url(&file.url, &place.field("url"))?;
     names.check(&file.url, &place.field("url"))?;
     if file.json.is_some() && file.body.is_some() {
-        return Err(ConfigError::invalid(
-            place,
-            "'json' and 'body' exclude each other, keep one",
-        ));
+        return Err(ConfigError::invalid(place, "'json' and 'body' exclude each other, keep one"));
     }
     if file.method.is_none() && (file.json.is_some() || file.body.is_some()) {
-        return Err(ConfigError::invalid(
-            place,
-            "a request with a body needs a 'method', for example POST",
-        ));
+        return Err(ConfigError::invalid(place, "a request with a body needs a 'method', for example POST"));
     }
-    let method = file
-        .method
-        .map_or_else(|| "GET".to_owned(), |it| it.to_ascii_uppercase());
+    let method = file.method.map_or_else(|| "GET".to_owned(), |it| it.to_ascii_uppercase());
     if !METHODS.contains(&method.as_str()) {
         let suggestion =
             closest(&method, METHODS).map_or_else(String::new, |it| format!(", did you mean {it}?"));
-        return Err(ConfigError::invalid(
-            &place.field("method"),
-            format!("unknown method{suggestion}"),
-        ));
+        return Err(ConfigError::invalid(&place.field("method"), format!("unknown method{suggestion}")));
     }
     let (query, headers) = (file.query.unwrap_or_default(), file.headers.unwrap_or_default());
     check_values(&query, names, &place.field("query"))?;
     check_values(&headers, names, &place.field("headers"))?;
-    if let Some(name) = headers
-        .keys()
-        .find(|name| HeaderName::from_bytes(name.as_bytes()).is_err())
-    {
-        return Err(ConfigError::invalid(
-            &place.field("headers").field(name),
-            "not the name of a header",
-        ));
+    if let Some(name) = headers.keys().find(|name| HeaderName::from_bytes(name.as_bytes()).is_err()) {
+        return Err(ConfigError::invalid(&place.field("headers").field(name), "not the name of a header"));
     }
     if let Some(json) = &file.json {
         names.check_json(json, &place.field("json"))?;
@@ -134,21 +97,13 @@ fn request(file: HttpToolFile, names: &Names, place: &Place<'_>) -> Result<HttpT
 
 /// Refuses an address whose scheme or authority a caller could choose: the request would go anywhere.
 fn check_url(url: &str, place: &Place<'_>) -> Result<(), ConfigError> {
-    let rest = url
-        .strip_prefix("https://")
-        .or_else(|| url.strip_prefix("http://"));
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let Some(rest) = rest else {
-        return Err(ConfigError::invalid(
-            place,
-            "has to begin with http:// or https://",
-        ));
+        return Err(ConfigError::invalid(place, "has to begin with http:// or https://"));
     };
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     if is_template(&rest[..end]) {
-        return Err(ConfigError::invalid(
-            place,
-            "the host has to be written out, without {{ }}",
-        ));
+        return Err(ConfigError::invalid(place, "the host has to be written out, without {{ }}"));
     }
     // A template is no valid URL in itself, so only the part before the path is looked at.
     match url::Url::parse(&url[..url.len() - rest.len() + end]) {
@@ -169,16 +124,10 @@ fn command(
     }
     match argv.first_mut() {
         None => {
-            return Err(ConfigError::invalid(
-                &argv_place,
-                "the list has to name a program",
-            ));
+            return Err(ConfigError::invalid(&argv_place, "the list has to name a program"));
         }
         Some(program) if program.trim().is_empty() => {
-            return Err(ConfigError::invalid(
-                &argv_place,
-                "the list has to begin with a program",
-            ));
+            return Err(ConfigError::invalid(&argv_place, "the list has to begin with a program"));
         }
         Some(program) if is_template(program) => {
             let message = "the program has to be written out, without {{ }}";
@@ -186,9 +135,7 @@ fn command(
         }
         // A bare name is looked up by the system, a path is one of ours.
         Some(program) if program.contains(['/', MAIN_SEPARATOR]) => {
-            *program = resolve_path(program, &argv_place.item(0))
-                .to_string_lossy()
-                .into_owned();
+            *program = resolve_path(program, &argv_place.item(0)).to_string_lossy().into_owned();
         }
         Some(_) => {}
     }
@@ -199,12 +146,7 @@ fn command(
     }
     let env = file.env.take().unwrap_or_default();
     let cwd = resolve_path(file.cwd.as_deref().unwrap_or("."), &cwd_place);
-    Ok(CommandToolConfig {
-        argv,
-        env: secrets(env),
-        cwd,
-        stdin,
-    })
+    Ok(CommandToolConfig { argv, env: secrets(env), cwd, stdin })
 }
 
 fn check_values(
@@ -212,14 +154,9 @@ fn check_values(
     names: &Names,
     place: &Place<'_>,
 ) -> Result<(), ConfigError> {
-    values
-        .iter()
-        .try_for_each(|(key, value)| names.check(value, &place.field(key)))
+    values.iter().try_for_each(|(key, value)| names.check(value, &place.field(key)))
 }
 
 fn secrets(values: IndexMap<String, String>) -> IndexMap<String, Secret> {
-    values
-        .into_iter()
-        .map(|(key, value)| (key, Secret::new(value)))
-        .collect()
+    values.into_iter().map(|(key, value)| (key, Secret::new(value))).collect()
 }

@@ -1,0 +1,105 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// One MCP server in front of every tool an AI agent has.
+#[derive(Parser)]
+#[command(name = "onetool", version, about, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// The configuration file [default: $ONETOOL_CONFIG, ./.onetool/onetool.yaml, ~/.onetool/onetool.yaml].
+    #[arg(long, short, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Serve MCP: over stdin and stdout, or over HTTP with `--http`. This is what runs when no command is given.
+    Serve(Serve),
+    /// List the tools.
+    Tools(Tools),
+    /// Show one tool: signature, description, arguments, schema.
+    Describe(Describe),
+    /// Call a tool.
+    Call(Call),
+    /// Check the configuration and everything it names.
+    Check(Check),
+    /// Write a first configuration to ./.onetool/onetool.yaml.
+    Init,
+    /// Print the JSON Schema of the configuration file.
+    Schema,
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print this reference as Markdown.
+    #[command(name = "__cli-reference", hide = true)]
+    CliReference,
+}
+
+#[derive(Args, Default)]
+pub(crate) struct Serve {
+    /// Serve over HTTP, at this address [default: the one in the configuration, 127.0.0.1:7411].
+    #[arg(long, value_name = "ADDR", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "clap's way to tell `--http` from `--http ADDR`")]
+    pub(crate) http: Option<Option<String>>,
+}
+
+#[derive(Args)]
+pub(crate) struct Tools {
+    /// Only tools whose name contains this, ignoring case.
+    pub(crate) pattern: Option<String>,
+    /// How much to tell of each.
+    #[arg(long, value_enum, default_value_t = Info::Min)]
+    pub(crate) info: Info,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much to tell of each item of a list.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Info {
+    /// Names.
+    List,
+    /// Names and descriptions.
+    Min,
+    /// Signatures and sources too.
+    Full,
+}
+
+#[derive(Args)]
+pub(crate) struct Describe {
+    /// The tool's name, as `pack.tool` or `pack_tool`.
+    pub(crate) name: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Call {
+    /// The tool's name, as `pack.tool` or `pack_tool`.
+    pub(crate) name: String,
+    /// Arguments, as `key=value`; values are read as the tool's schema says.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) arguments: Vec<String>,
+    /// All arguments as one JSON object.
+    #[arg(long, value_name = "OBJECT", conflicts_with = "arguments")]
+    pub(crate) json: Option<String>,
+    /// Print the whole result as JSON instead of its text.
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Check {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

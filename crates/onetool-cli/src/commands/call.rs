@@ -1,0 +1,58 @@
+//! `onetool call`: one call, from the command line.
+
+use std::process::ExitCode;
+
+use onetool::{CallContext, ContentBlock, Gateway, JsonObject, ToolOutput};
+use serde_json::{Value, json};
+
+use crate::arguments::Call;
+use crate::error::CliError;
+use crate::output;
+
+pub(crate) fn run(gateway: &Gateway, asked: &Call) -> Result<ExitCode, CliError> {
+    let arguments = match &asked.json {
+        Some(text) => read_object(text)?,
+        None => read_pairs(gateway, asked)?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let called = runtime.block_on(gateway.server().call(&asked.name, arguments, CallContext::detached()));
+    let result = called.map_err(|error| CliError::failed(error.to_string()))?;
+    if asked.raw {
+        output::print_json(&json!(result))?;
+    } else {
+        output::print(&text_of(&result))?;
+    }
+    Ok(if result.is_error { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn read_object(text: &str) -> Result<JsonObject, CliError> {
+    serde_json::from_str(text).map_err(|error| {
+        CliError::usage(format!("--json is no JSON object: {error}"))
+            .hinted(r#"write it like '{"query": "rust"}'"#)
+    })
+}
+
+/// Reads `key=value` pairs. Where the schema wants something else than text, the value is JSON.
+fn read_pairs(gateway: &Gateway, asked: &Call) -> Result<JsonObject, CliError> {
+    let catalog = gateway.server().catalog();
+    let entry = catalog.resolve(&asked.name).map_err(|error| CliError::failed(error.to_string()))?;
+    let properties = entry.spec().input_schema.get("properties");
+    let mut arguments = JsonObject::new();
+    for pair in &asked.arguments {
+        let Some((name, text)) = pair.split_once('=') else {
+            return Err(
+                CliError::usage(format!("'{pair}' is no argument")).hinted("write it like query=rust")
+            );
+        };
+        let is_text = properties.and_then(|it| it.get(name)?.get("type")).is_some_and(|it| it == "string");
+        let value = if is_text { None } else { serde_json::from_str(text).ok() };
+        arguments.insert(name.to_owned(), value.unwrap_or_else(|| Value::from(text)));
+    }
+    Ok(arguments)
+}
+
+fn text_of(result: &ToolOutput) -> String {
+    let block =
+        |block: &ContentBlock| block.as_text().map_or_else(|| json!(block).to_string(), str::to_owned);
+    result.content.iter().map(block).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,123 @@
+//! `onetool check`: is everything there that the configuration names?
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use onetool::Gateway;
+use onetool::config::{Config, ResourceBody, ToolBody};
+use serde_json::{Value, json};
+
+use crate::arguments::Check;
+use crate::environment::Environment;
+use crate::error::CliError;
+use crate::output;
+
+/// One finding: what was looked at, and what is wrong with it, if anything.
+struct Finding {
+    what: String,
+    problem: Option<Problem>,
+}
+
+enum Problem {
+    Warning(String),
+    Error(String),
+}
+
+pub(crate) fn run(
+    environment: &Environment,
+    file: Option<&Path>,
+    asked: &Check,
+) -> Result<ExitCode, CliError> {
+    let config = environment.load_config(file)?;
+    let gateway = Gateway::new(config.clone(), Environment::for_children())?;
+    let findings = findings(&config, &gateway);
+    if asked.json {
+        output::print_json(&findings.iter().map(Finding::as_json).collect::<Value>())?;
+    } else {
+        let lines: Vec<String> = findings.iter().map(Finding::as_line).collect();
+        output::print(&lines.join("\n"))?;
+    }
+    let failed = findings.iter().any(|it| matches!(it.problem, Some(Problem::Error(_))));
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
+    let catalog = gateway.server().catalog();
+    let place = config.path.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
+    let count = |kind: &str, number: usize| fine(format!("{number} {kind}"));
+    let mut findings = vec![fine(format!("configuration: {place}"))];
+    findings.extend(
+        config
+            .warnings
+            .iter()
+            .map(|it| Finding { what: "configuration".into(), problem: Some(Problem::Warning(it.clone())) }),
+    );
+    findings.push(count("tools", catalog.tools().count()));
+    findings.push(count("resources", catalog.resources().count()));
+    findings.push(count("prompts", catalog.prompts().count()));
+    findings.extend(catalog.renamed_apart().map(|entry| {
+        let text = format!(
+            "its flat name '{}' is taken, so clients see '{}'",
+            entry.name().flat(),
+            entry.flat_name()
+        );
+        Finding { what: format!("tool {}", entry.name()), problem: Some(Problem::Warning(text)) }
+    }));
+    for tool in &config.tools {
+        if let ToolBody::Command(command) = &tool.body {
+            findings.push(check_program(
+                &tool.name,
+                command.argv.first().map_or("", String::as_str),
+                &command.cwd,
+            ));
+        }
+    }
+    for resource in &config.resources {
+        if let ResourceBody::File { path, .. } = &resource.body {
+            let problem = (!path.is_file()).then(|| format!("there is no file '{}'", path.display()));
+            findings.push(Finding {
+                what: format!("resource {}", resource.uri),
+                problem: problem.map(Problem::Error),
+            });
+        }
+    }
+    findings
+}
+
+fn fine(what: String) -> Finding {
+    Finding { what, problem: None }
+}
+
+fn check_program(tool: &str, program: &str, directory: &Path) -> Finding {
+    let is_there = if program.contains('/') {
+        directory.join(program).is_file()
+    } else {
+        let folders = Environment::for_children().into_iter().find(|(name, _)| name == "PATH");
+        folders
+            .is_some_and(|(_, folders)| std::env::split_paths(&folders).any(|it| it.join(program).is_file()))
+    };
+    let problem = if is_there {
+        (!directory.is_dir()).then(|| format!("there is no folder '{}' to run it in", directory.display()))
+    } else {
+        Some(format!("there is no program '{program}'; install it or give its whole path"))
+    };
+    Finding { what: format!("tool {tool}"), problem: problem.map(Problem::Error) }
+}
+
+impl Finding {
+    fn as_line(&self) -> String {
+        match &self.problem {
+            None => format!("ok       {}", self.what),
+            Some(Problem::Warning(text)) => format!("warning  {}: {text}", self.what),
+            Some(Problem::Error(text)) => format!("error    {}: {text}", self.what),
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        match &self.problem {
+            None => json!({"what": self.what, "state": "ok"}),
+            Some(Problem::Warning(text)) => json!({"what": self.what, "state": "warning", "reason": text}),
+            Some(Problem::Error(text)) => json!({"what": self.what, "state": "error", "reason": text}),
+        }
+    }
+}

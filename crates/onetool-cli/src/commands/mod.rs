@@ -1,0 +1,56 @@
+//! A file per command.
+
+mod call;
+mod check;
+mod describe;
+mod init;
+mod reference;
+mod serve;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+use onetool::Gateway;
+
+use crate::arguments::{Arguments, Command, Serve};
+use crate::environment::Environment;
+use crate::error::CliError;
+use crate::{logging, output};
+
+/// Runs what was typed and returns the exit code: 0 fine, 1 the operation failed, 2 usage.
+pub(crate) fn run(environment: Environment) -> ExitCode {
+    let arguments = Arguments::parse();
+    let serves = matches!(arguments.command, None | Some(Command::Serve(_)));
+    logging::start(environment.log_filter.as_deref(), if serves { "info" } else { "error" });
+    match dispatch(&environment, arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            error.report();
+            error.exit_code()
+        }
+    }
+}
+
+fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode, CliError> {
+    let config = arguments.config.as_deref();
+    let gateway = || -> Result<Gateway, CliError> {
+        Ok(Gateway::new(environment.load_config(config)?, Environment::for_children())?)
+    };
+    match arguments.command.unwrap_or(Command::Serve(Serve::default())) {
+        Command::Serve(asked) => serve::run(environment, config, asked)?,
+        Command::Tools(asked) => tools::run(&gateway()?, &asked)?,
+        Command::Describe(asked) => describe::run(&gateway()?, &asked)?,
+        Command::Call(asked) => return call::run(&gateway()?, &asked),
+        Command::Check(asked) => return check::run(environment, config, &asked),
+        Command::Init => init::run(environment)?,
+        Command::Schema => output::print_json(&onetool::config::json_schema())?,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "onetool", &mut script);
+            output::print(&String::from_utf8_lossy(&script))?;
+        }
+        Command::CliReference => output::print(&reference::markdown(Arguments::command()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,142 @@
+//! `onetool serve`: MCP over stdin and stdout, or over HTTP.
+
+use std::io::IsTerminal as _;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use onetool::Gateway;
+use onetool::config::{Config, TokenConfig};
+use onetool::http::{self, Access, HttpOptions};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::Serve;
+use crate::environment::Environment;
+use crate::error::CliError;
+use crate::output::note;
+use crate::token;
+
+/// How long calls under way may take to end after SIGTERM.
+const DRAIN: Duration = Duration::from_secs(10);
+
+const ON_A_TERMINAL: &str = "\
+onetool serves MCP over stdin and stdout: a client starts it, a person does not.
+
+  Add it to a client     {\"mcpServers\": {\"onetool\": {\"command\": \"onetool\", \"args\": [\"serve\"]}}}
+  Serve it over HTTP     onetool serve --http
+  See its tools          onetool tools
+  Write a configuration  onetool init";
+
+pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve) -> Result<(), CliError> {
+    if asked.http.is_none() && std::io::stdin().is_terminal() {
+        note(ON_A_TERMINAL);
+        return Ok(());
+    }
+    let loaded = environment.load_config(config)?;
+    for warning in &loaded.warnings {
+        tracing::warn!("{warning}");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        let gateway = Arc::new(Gateway::new(loaded, Environment::for_children())?);
+        let stop = CancellationToken::new();
+        tokio::spawn(stop_on_signal(stop.clone()));
+        let reload = {
+            let (environment, config) = (environment.clone(), config.map(Path::to_owned));
+            move || environment.load_config(config.as_deref())
+        };
+        tokio::spawn(reload_on_signal(gateway.clone(), reload));
+        match asked.http {
+            None => serve_stdio(&gateway, stop).await,
+            Some(address) => serve_http(environment, &gateway, address, stop).await,
+        }
+    });
+    // A read of stdin that never ends must not keep the process alive.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve_stdio(gateway: &Gateway, stop: CancellationToken) -> Result<(), CliError> {
+    let server = gateway.server();
+    tokio::select! {
+        served = server.serve_stdio() => served.map_err(|error| CliError::failed(error.to_string())),
+        () = async { stop.cancelled().await; server.shut_down(DRAIN).await; } => Ok(()),
+    }
+}
+
+async fn serve_http(
+    environment: &Environment,
+    gateway: &Gateway,
+    address: Option<String>,
+    stop: CancellationToken,
+) -> Result<(), CliError> {
+    let config = gateway.config();
+    let address = match address {
+        Some(text) => text.parse().map_err(|_| {
+            CliError::usage(format!("'{text}' is no address")).hinted("write it like 127.0.0.1:7411")
+        })?,
+        None => config.http.listen,
+    };
+    let access = access(environment, &config, address)?;
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        CliError::failed(format!("cannot listen on {address}: {error}"))
+            .hinted("`onetool serve --http 127.0.0.1:0` takes any free port")
+    })?;
+    note(&format!("MCP: http://{}/mcp", listener.local_addr()?));
+    let options = HttpOptions { access, max_body: config.http.max_body };
+    Ok(http::serve(gateway.server(), listener, options, stop, DRAIN).await?)
+}
+
+fn access(environment: &Environment, config: &Config, address: SocketAddr) -> Result<Access, CliError> {
+    let access = match &config.http.token {
+        TokenConfig::Value(token) => Access::with_token(token.expose()),
+        TokenConfig::None => {
+            tracing::warn!(
+                "the configuration asks for no token: whoever reaches {address} can use every tool"
+            );
+            Access::default()
+        }
+        TokenConfig::Auto => {
+            let token = token::read_or_make(&environment.state_folder(config))?;
+            let file = token.file.display();
+            // Shown once, when it is made; after that the file has it.
+            note(&if token.is_new {
+                format!("token: {} (kept in {file})", token.value)
+            } else {
+                format!("token: in {file}")
+            });
+            Access::with_token(&token.value)
+        }
+    };
+    let own = (!address.ip().is_unspecified()).then(|| address.ip().to_string());
+    let hosts = config.http.allowed_hosts.iter().cloned().chain(own);
+    Ok(access.allow_hosts(hosts).allow_origins(config.http.allowed_origins.iter().cloned()))
+}
+
+async fn stop_on_signal(stop: CancellationToken) {
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        tracing::warn!("cannot listen for signals");
+        return;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tracing::info!("stopping: calls under way may end first");
+    stop.cancel();
+}
+
+async fn reload_on_signal(gateway: Arc<Gateway>, load: impl Fn() -> Result<Config, CliError>) {
+    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
+    while hangup.recv().await.is_some() {
+        let reloaded = load().and_then(|config| gateway.reload(config).map_err(CliError::from));
+        if let Err(error) = reloaded {
+            tracing::error!("the old configuration stays in force: {error}");
+        }
+    }
+}

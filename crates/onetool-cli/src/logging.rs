@@ -1,0 +1,18 @@
+//! Logs go to stderr: stdout belongs to the transport.
+
+use std::io::IsTerminal as _;
+
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging. The SDK logs whole messages, which may hold anything, so it stays quiet unless asked by name.
+pub(crate) fn start(filter: Option<&str>, default_level: &str) {
+    let default = || EnvFilter::new(format!("{default_level},rmcp=error"));
+    let filter = filter.and_then(|it| EnvFilter::try_new(it).ok()).unwrap_or_else(default);
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false);
+    // A subscriber that is there already is as good.
+    let _ = subscriber.try_init();
+}

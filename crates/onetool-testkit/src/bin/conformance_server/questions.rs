@@ -1,0 +1,118 @@
+//! Tools that ask the client one question, in every revision of the protocol.
+
+use onetool::{CallContext, InputRequest, RegisterError, Server, ToolError, tool_fn};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::NoArguments;
+
+pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
+    server.register_tool(tool_fn("test_sampling", "Asks the client's model.", sample))?;
+    server.register_tool(tool_fn("test_missing_capability", "Needs a client with a model.", capital))?;
+    server.register_tool(tool_fn("test_elicitation", "Asks the person for name and address.", elicit))?;
+    server.register_tool(tool_fn(
+        "test_elicitation_sep1034_defaults",
+        "Asks the person with a form that is filled in already.",
+        elicit_defaults,
+    ))?;
+    server.register_tool(tool_fn(
+        "test_elicitation_sep1330_enums",
+        "Asks the person with a form of choices.",
+        elicit_choices,
+    ))?;
+    server.register_tool(tool_fn(
+        "test_streaming_elicitation",
+        "Reports progress, then asks the person.",
+        report_and_elicit,
+    ))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Sampling {
+    /// What to ask the model.
+    prompt: String,
+}
+
+async fn sample(args: Sampling, cx: CallContext) -> Result<String, ToolError> {
+    ask_model(&cx, args.prompt).await
+}
+
+async fn capital(_: NoArguments, cx: CallContext) -> Result<String, ToolError> {
+    ask_model(&cx, "What is the capital of France?".into()).await
+}
+
+async fn ask_model(cx: &CallContext, prompt: String) -> Result<String, ToolError> {
+    let answer = cx.ask("answer", InputRequest::sample(prompt, 100)).await?;
+    Ok(format!("LLM response: {}", answer["content"]["text"].as_str().unwrap_or_default()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Elicitation {
+    /// What to ask the person.
+    message: String,
+}
+
+async fn elicit(args: Elicitation, cx: CallContext) -> Result<String, ToolError> {
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "username": {"type": "string", "description": "User's response"},
+            "email": {"type": "string", "description": "User's email address"},
+        },
+        "required": ["username", "email"],
+    });
+    ask_person(&cx, args.message, form).await
+}
+
+async fn elicit_defaults(_: NoArguments, cx: CallContext) -> Result<String, ToolError> {
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "default": "John Doe"},
+            "age": {"type": "integer", "default": 30},
+            "score": {"type": "number", "default": 95.5},
+            "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+            "verified": {"type": "boolean", "default": true},
+        },
+    });
+    ask_person(&cx, "Please check these values.".into(), form).await
+}
+
+async fn elicit_choices(_: NoArguments, cx: CallContext) -> Result<String, ToolError> {
+    let options = json!(["option1", "option2", "option3"]);
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "untitledSingle": {"type": "string", "enum": options},
+            "titledSingle": {"type": "string", "oneOf": titled("Option")},
+            "legacyEnum": {
+                "type": "string",
+                "enum": ["opt1", "opt2", "opt3"],
+                "enumNames": ["Option One", "Option Two", "Option Three"],
+            },
+            "untitledMulti": {"type": "array", "items": {"type": "string", "enum": options}},
+            "titledMulti": {"type": "array", "items": {"anyOf": titled("Choice")}},
+        },
+    });
+    ask_person(&cx, "Please choose.".into(), form).await
+}
+
+fn titled(noun: &str) -> Value {
+    json!([
+        {"const": "value1", "title": format!("First {noun}")},
+        {"const": "value2", "title": format!("Second {noun}")},
+        {"const": "value3", "title": format!("Third {noun}")},
+    ])
+}
+
+async fn report_and_elicit(_: NoArguments, cx: CallContext) -> Result<String, ToolError> {
+    cx.progress(1.0, Some(2.0), Some("about to ask")).await;
+    let form = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
+    ask_person(&cx, "Shall I go on?".into(), form).await
+}
+
+async fn ask_person(cx: &CallContext, message: String, form: Value) -> Result<String, ToolError> {
+    let answer = cx.ask("answer", InputRequest::elicit(message, form)).await?;
+    Ok(format!("Elicitation completed: action={}, content={}", answer["action"], answer["content"]))
+}
