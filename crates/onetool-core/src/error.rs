@@ -105,6 +105,9 @@ pub enum ResourceError {
     /// The handler needs an answer from the client before it can go on.
     #[error("the client has to answer first")]
     InputRequired(Box<InputRequired>),
+    /// Asking the client did not work.
+    #[error(transparent)]
+    Input(#[from] InputError),
 }
 
 impl ResourceError {
@@ -116,6 +119,7 @@ impl ResourceError {
         };
         match error.downcast::<ToolError>().map(|error| *error) {
             Ok(ToolError::InputRequired(required)) => Self::InputRequired(required),
+            Ok(ToolError::Input(error)) => Self::Input(error),
             Ok(other) => Self::Failed { message: other.to_string() },
             Err(error) => Self::Failed { message: error.to_string() },
         }
@@ -149,6 +153,9 @@ pub enum PromptError {
     /// The handler needs an answer from the client before it can go on.
     #[error("the client has to answer first")]
     InputRequired(Box<InputRequired>),
+    /// Asking the client did not work.
+    #[error(transparent)]
+    Input(#[from] InputError),
 }
 
 impl PromptError {
@@ -160,6 +167,7 @@ impl PromptError {
         };
         match error.downcast::<ToolError>().map(|error| *error) {
             Ok(ToolError::InputRequired(required)) => Self::InputRequired(required),
+            Ok(ToolError::Input(error)) => Self::Input(error),
             Ok(other) => Self::Failed { message: other.to_string() },
             Err(error) => Self::Failed { message: error.to_string() },
         }

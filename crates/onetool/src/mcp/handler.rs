@@ -12,8 +12,8 @@ use onetool_core::{
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
-    ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, PromptsCapability, ProtocolVersion, ReadResourceRequestParams,
     ReadResourceResponse, ReadResourceResult, Reference, ResourcesCapability, ServerCapabilities,
     ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability,
@@ -65,19 +65,23 @@ impl Handler {
         opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
     }
 
-    /// Makes the answer that asks a stateless client to come back with more.
+    /// Makes the answer that asks a stateless client to come back with more, if it can answer what is asked.
     fn input_required(
         &self,
-        caller: &Caller,
+        cx: &CallContext,
         thing: &str,
-        earlier: InputState,
         required: InputRequired,
-    ) -> InputRequiredResult {
-        let carry = InputState { answers: earlier.answers, state: required.state.clone() };
+    ) -> Result<InputRequiredResult, ErrorData> {
+        let declared = cx.client().capabilities;
+        let mut needed = required.requests.values().map(|it| it.kind.capability());
+        if let Some(capability) = needed.find(|it| !declared.contains_key(*it)) {
+            return Err(missing_capability(capability));
+        }
+        let carry = InputState { answers: cx.input().answers.clone(), state: required.state.clone() };
         let nothing_to_carry = carry.answers.is_empty() && carry.state.is_none();
-        let state = (!nothing_to_carry).then(|| self.server.seal().seal(caller, thing, &carry));
+        let state = (!nothing_to_carry).then(|| self.server.seal().seal(cx.caller(), thing, &carry));
         let requests = convert::input_requests(required);
-        InputRequiredResult::new((!requests.is_empty()).then_some(requests), state)
+        Ok(InputRequiredResult::new((!requests.is_empty()).then_some(requests), state))
     }
 
     /// Cuts one page out of a list. A cursor names the last item of the page before.
@@ -230,7 +234,7 @@ impl ServerHandler for Handler {
             }
             CallError::ShuttingDown => Err(ErrorData::internal_error(error.to_string(), None)),
             CallError::Failed { source: ToolError::InputRequired(required), .. } if is_stateless => {
-                Ok(self.input_required(cx.caller(), &thing, cx.input().clone(), *required).into())
+                Ok(self.input_required(&cx, &thing, *required)?.into())
             }
             CallError::Failed {
                 source: ToolError::Input(InputError::Unsupported { capability }), ..
@@ -279,13 +283,19 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let thing = format!("resource {}", request.uri);
         let input = self.input(&cx, &thing, request.request_state.as_deref(), request.input_responses)?;
+        let is_stateless = is_stateless(cx.protocol_version().as_ref());
         let cx = self.context(cx, input);
         match self.server.read_resource(&request.uri, cx.clone()).await {
             Ok(contents) => {
                 Ok(ReadResourceResult::new(contents.into_iter().map(convert::contents).collect()).into())
             }
-            Err(ReadError::Resource(ResourceError::InputRequired(required))) => {
-                Ok(self.input_required(cx.caller(), &thing, cx.input().clone(), *required).into())
+            Err(ReadError::Resource(ResourceError::InputRequired(required))) if is_stateless => {
+                Ok(self.input_required(&cx, &thing, *required)?.into())
+            }
+            Err(ReadError::Resource(ResourceError::Input(InputError::Unsupported { capability })))
+                if is_stateless =>
+            {
+                Err(missing_capability(capability))
             }
             Err(error @ ReadError::Resource(ResourceError::NotFound { .. })) => {
                 Err(ErrorData::resource_not_found(error.to_string(), Some(json!({"uri": request.uri}))))
@@ -315,6 +325,7 @@ impl ServerHandler for Handler {
     ) -> Result<GetPromptResponse, ErrorData> {
         let thing = format!("prompt {}", request.name);
         let input = self.input(&cx, &thing, request.request_state.as_deref(), request.input_responses)?;
+        let is_stateless = is_stateless(cx.protocol_version().as_ref());
         let cx = self.context(cx, input);
         let args = request.arguments.unwrap_or_default();
         match self.server.get_prompt(&request.name, args, cx.clone()).await {
@@ -325,14 +336,27 @@ impl ServerHandler for Handler {
                     catalog.prompt(&request.name).and_then(|it| it.spec().description.clone());
                 Ok(result.into())
             }
-            Err(ReadError::Prompt(PromptError::InputRequired(required))) => {
-                Ok(self.input_required(cx.caller(), &thing, cx.input().clone(), *required).into())
+            Err(ReadError::Prompt(PromptError::InputRequired(required))) if is_stateless => {
+                Ok(self.input_required(&cx, &thing, *required)?.into())
+            }
+            Err(ReadError::Prompt(PromptError::Input(InputError::Unsupported { capability })))
+                if is_stateless =>
+            {
+                Err(missing_capability(capability))
             }
             Err(error @ (ReadError::UnknownPrompt { .. } | ReadError::Prompt(_))) => {
                 Err(ErrorData::invalid_params(error.to_string(), None))
             }
             Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
         }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(explain(&request))
     }
 
     async fn complete(
@@ -362,6 +386,28 @@ impl ServerHandler for Handler {
             .map_err(|reason| ErrorData::internal_error(reason, None))?;
         Ok(CompleteResult::new(info))
     }
+}
+
+/// Says why a request that the SDK could not read is wrong: its method is unknown, or its parameters are not its own.
+fn explain(request: &CustomRequest) -> ErrorData {
+    fn fits<T: serde::de::DeserializeOwned>(params: &Value) -> Option<String> {
+        serde_json::from_value::<T>(params.clone()).err().map(|error| error.to_string())
+    }
+    let method = request.method.as_str();
+    let params = request.params.clone().unwrap_or_else(|| json!({}));
+    let wrong = match method {
+        "tools/call" => fits::<CallToolRequestParams>(&params),
+        "resources/read" => fits::<ReadResourceRequestParams>(&params),
+        "prompts/get" => fits::<GetPromptRequestParams>(&params),
+        "completion/complete" => fits::<CompleteRequestParams>(&params),
+        "logging/setLevel" => fits::<SetLevelRequestParams>(&params),
+        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
+            fits::<PaginatedRequestParams>(&params)
+        }
+        _ => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method '{method}'"), None),
+    };
+    let reason = wrong.unwrap_or_else(|| "they do not fit".into());
+    ErrorData::invalid_params(format!("the parameters of '{method}' are not valid: {reason}"), None)
 }
 
 fn missing_capability(capability: &str) -> ErrorData {

@@ -78,5 +78,6 @@ async fn ask_first((): (), cx: CallContext) -> Result<PromptMessage, ToolError> 
     });
     let question = InputRequest::elicit("What context should the prompt use?", form);
     let answer = cx.ask("user_context", question).await?;
-    Ok(PromptMessage::user(format!("Use this context: {}", answer["content"]["context"])))
+    let context = answer["content"]["context"].as_str().unwrap_or("none");
+    Ok(PromptMessage::user(format!("Use this context: {context}")))
 }

@@ -62,7 +62,8 @@ async fn elicit(args: Elicitation, cx: CallContext) -> Result<String, ToolError>
         },
         "required": ["username", "email"],
     });
-    ask_person(&cx, args.message, form).await
+    let answer = ask_person(&cx, args.message, form).await?;
+    Ok(format!("User response: {answer}"))
 }
 
 async fn elicit_defaults(_: NoArguments, cx: CallContext) -> Result<String, ToolError> {
@@ -76,7 +77,8 @@ async fn elicit_defaults(_: NoArguments, cx: CallContext) -> Result<String, Tool
             "verified": {"type": "boolean", "default": true},
         },
     });
-    ask_person(&cx, "Please check these values.".into(), form).await
+    let answer = ask_person(&cx, "Please check these values.".into(), form).await?;
+    Ok(format!("Elicitation completed: {answer}"))
 }
 
 async fn elicit_choices(_: NoArguments, cx: CallContext) -> Result<String, ToolError> {
@@ -95,7 +97,8 @@ async fn elicit_choices(_: NoArguments, cx: CallContext) -> Result<String, ToolE
             "titledMulti": {"type": "array", "items": {"anyOf": titled("Choice")}},
         },
     });
-    ask_person(&cx, "Please choose.".into(), form).await
+    let answer = ask_person(&cx, "Please choose.".into(), form).await?;
+    Ok(format!("Elicitation completed: {answer}"))
 }
 
 fn titled(noun: &str) -> Value {
@@ -109,10 +112,11 @@ fn titled(noun: &str) -> Value {
 async fn report_and_elicit(_: NoArguments, cx: CallContext) -> Result<String, ToolError> {
     cx.progress(1.0, Some(2.0), Some("about to ask")).await;
     let form = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
-    ask_person(&cx, "Shall I go on?".into(), form).await
+    let answer = ask_person(&cx, "Shall I go on?".into(), form).await?;
+    Ok(format!("Elicitation completed: {answer}"))
 }
 
 async fn ask_person(cx: &CallContext, message: String, form: Value) -> Result<String, ToolError> {
     let answer = cx.ask("answer", InputRequest::elicit(message, form)).await?;
-    Ok(format!("Elicitation completed: action={}, content={}", answer["action"], answer["content"]))
+    Ok(format!("action={}, content={}", answer["action"].as_str().unwrap_or_default(), answer["content"]))
 }

@@ -85,15 +85,16 @@ async fn ask_twice(_: NoArguments, cx: CallContext) -> Result<String, ToolError>
     answers(&cx, [("step1", first)], json!({"step": 1}))?;
     let second = text_question("Step 2: What is your favorite color?", "color");
     let answers = answers(&cx, [("step2", second)], json!({"step": 2}))?;
-    Ok(format!("{} likes {}.", answers["step1"]["content"]["name"], answers["step2"]["content"]["color"]))
+    let field = |step: &str, name: &str| answers[step]["content"][name].as_str().unwrap_or("nobody knows");
+    Ok(format!("Name: {}, color: {}.", field("step1", "name"), field("step2", "color")))
 }
 
 /// Returns all answers so far, once those to `questions` are there; until then sends the client back for the rest.
-fn answers<'a>(
-    cx: &'a CallContext,
+fn answers(
+    cx: &CallContext,
     questions: impl IntoIterator<Item = (&'static str, InputRequest)>,
     state: Value,
-) -> Result<&'a BTreeMap<String, Value>, ToolError> {
+) -> Result<&BTreeMap<String, Value>, ToolError> {
     let answers = &cx.input().answers;
     let mut open = questions.into_iter().filter(|(key, _)| !answers.contains_key(*key)).peekable();
     if open.peek().is_none() { Ok(answers) } else { Err(required(open, Some(state))) }

@@ -1,0 +1,81 @@
+//! A server over HTTP on a free port of this machine.
+
+#![expect(clippy::missing_panics_doc, reason = "a test that cannot go on has failed")]
+#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use onetool::Server;
+use onetool::http::{HttpOptions, serve};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::raw::initialize_params;
+
+/// A server that listens on a free port until it is dropped or stopped.
+pub struct HttpServer {
+    address: SocketAddr,
+    stop: CancellationToken,
+    serving: JoinHandle<std::io::Result<()>>,
+    client: reqwest::Client,
+}
+
+impl HttpServer {
+    /// Starts to serve.
+    pub async fn start(server: &Server, options: HttpOptions) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let address = listener.local_addr().expect("the port is known");
+        let stop = CancellationToken::new();
+        let (server, stopped) = (server.clone(), stop.clone());
+        let serving =
+            tokio::spawn(
+                async move { serve(&server, listener, options, stopped, Duration::from_secs(5)).await },
+            );
+        let client = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
+        Self { address, stop, serving, client }
+    }
+
+    /// Returns the URL of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Starts a GET request.
+    pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
+        self.client.get(self.url(path))
+    }
+
+    /// Starts a POST request to `/mcp` with the headers that MCP wants.
+    pub fn post_mcp(&self, body: impl Into<reqwest::Body>) -> reqwest::RequestBuilder {
+        self.client
+            .post(self.url("/mcp"))
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json, text/event-stream")
+            .body(body)
+    }
+
+    /// Returns a POST request to `/mcp` that opens a session.
+    pub fn post_initialize(&self) -> reqwest::RequestBuilder {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params()});
+        self.post_mcp(body.to_string())
+    }
+
+    /// Stops to take connections, lets calls end, and waits for that.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.serving.await.expect("the server does not panic").expect("the server ends well");
+    }
+
+    /// Reads the last message of an answer, be it JSON or a stream of events.
+    pub async fn message(response: reqwest::Response) -> Value {
+        let text = response.text().await.expect("the answer can be read");
+        let last =
+            text.lines().filter_map(|line| line.strip_prefix("data:")).rfind(|it| !it.trim().is_empty());
+        serde_json::from_str(last.unwrap_or(&text))
+            .unwrap_or_else(|_| panic!("the answer is a message: {text}"))
+    }
+}

@@ -1,0 +1,45 @@
+//! Everything that is logged while a test runs.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tracing::subscriber::DefaultGuard;
+
+/// Captures the logs of the current thread, at every level, until it is dropped.
+pub struct CapturedLogs {
+    text: Buffer,
+    _guard: DefaultGuard,
+}
+
+#[derive(Clone, Default)]
+struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl CapturedLogs {
+    /// Starts to capture events of at least `level`.
+    pub fn start(level: tracing::Level) -> Self {
+        let text = Buffer::default();
+        let writer = text.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        Self { text, _guard: tracing::subscriber::set_default(subscriber) }
+    }
+
+    /// Returns what was logged so far.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.text.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}

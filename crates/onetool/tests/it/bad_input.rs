@@ -1,0 +1,121 @@
+//! Whatever comes in gets a clear error, and the next request works.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use onetool::{CallContext, JsonObject, Server, tool_fn};
+use onetool_testkit::{Client, RawClient};
+use serde_json::{Value, json};
+
+use crate::{Text, server};
+
+fn echo() -> impl onetool::Tool {
+    tool_fn("demo.echo", "", |args: Text, _: CallContext| async move { args.text })
+}
+
+async fn still_works(client: &mut RawClient) {
+    let call = json!({"name": "demo_echo", "arguments": {"text": "still here"}});
+    let answer = client.request("tools/call", call).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "still here", "{answer}");
+}
+
+#[tokio::test]
+async fn malformed_messages_are_answered_and_do_no_harm() {
+    let server = server();
+    server.register_tool(echo()).unwrap();
+    let mut client = RawClient::connect(&server);
+    client.initialize().await;
+    let mut error_of = async |line: &str| {
+        client.send_line(line).await;
+        let answer = client.answer().await;
+        still_works(&mut client).await;
+        (
+            answer["id"].clone(),
+            answer["error"]["code"].as_i64().unwrap(),
+            answer["error"]["message"].as_str().unwrap().to_owned(),
+        )
+    };
+    assert_eq!(error_of("{nonsense").await.1, -32700);
+    assert_eq!(error_of("\u{0}\u{1}").await.1, -32700);
+    assert_eq!(error_of("[1, 2]").await, (Value::Null, -32600, "this is not a JSON-RPC 2.0 message".into()));
+    assert_eq!(error_of("{}").await.1, -32600);
+    assert_eq!(error_of(r#"{"jsonrpc": "2.0", "id": 9}"#).await.0, json!(9));
+    let bad_params = r#"{"jsonrpc": "2.0", "id": 10, "method": "tools/call", "params": {"name": 5}}"#;
+    let (id, code, message) = error_of(bad_params).await;
+    assert_eq!((id, code), (json!(10), -32602));
+    assert!(
+        message.starts_with("the parameters of 'tools/call' are not valid: invalid type: integer"),
+        "{message}"
+    );
+    let (id, code, _) = error_of(r#"{"jsonrpc": "2.0", "id": 11, "method": "no/such/method"}"#).await;
+    assert_eq!((id, code), (json!(11), -32601));
+    // A notification is never answered, however odd.
+    client.send_line(r#"{"jsonrpc": "2.0", "method": "notifications/odd", "params": 5}"#).await;
+    client.send_line("").await;
+    still_works(&mut client).await;
+}
+
+#[tokio::test]
+async fn an_oversized_line_is_named_and_skipped() {
+    let server = server();
+    server.register_tool(echo()).unwrap();
+    let mut client = RawClient::connect(&server);
+    client.initialize().await;
+    client.send_line(&"x".repeat(17 * 1024 * 1024)).await;
+    let answer = client.answer().await;
+    assert_snapshot!(answer["error"]["message"].as_str().unwrap(), @"the message is longer than 16777216 bytes");
+    still_works(&mut client).await;
+}
+
+#[tokio::test]
+async fn noise_before_the_handshake_is_answered_or_ignored() {
+    let server = server();
+    server.register_tool(echo()).unwrap();
+    let mut client = RawClient::connect(&server);
+    client.send_line(r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#).await;
+    client.send_line("what is this").await;
+    assert_eq!(client.answer().await["error"]["code"], -32700);
+    client.initialize().await;
+    still_works(&mut client).await;
+}
+
+#[tokio::test]
+async fn an_unknown_tool_comes_with_near_names() {
+    let server = server();
+    server.register_tool(echo()).unwrap();
+    let client = Client::connect(&server).await;
+    let error = client.call("demo_ecco", json!({})).await.unwrap_err();
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (-32602, "tool not found: 'demo_ecco'; did you mean 'demo.echo'?")
+    );
+    let error = client.call("zzz", json!({})).await.unwrap_err();
+    assert_eq!(error.message, "tool not found: 'zzz'");
+}
+
+#[tokio::test]
+async fn a_handler_that_never_returns_is_stopped_at_its_deadline() {
+    let server = Server::builder().call_timeout(Duration::from_millis(50)).build().unwrap();
+    server
+        .register_tool(tool_fn("demo.forever", "", |_: JsonObject, _: CallContext| {
+            std::future::pending::<String>()
+        }))
+        .unwrap();
+    server.register_tool(echo()).unwrap();
+    let client = Client::connect(&server).await;
+    let text = client.call_text("demo_forever", json!({})).await;
+    assert!(text.starts_with("error: tool 'demo.forever' did not answer within 0.0"), "{text}");
+    assert_eq!(client.call_text("demo_echo", json!({"text": "next"})).await, "next");
+}
+
+#[tokio::test]
+async fn after_shutdown_new_calls_are_refused() {
+    let server = server();
+    server.register_tool(echo()).unwrap();
+    assert!(server.shut_down(Duration::from_secs(1)).await);
+    let error = server.call("demo.echo", JsonObject::new(), CallContext::detached()).await.unwrap_err();
+    assert!(error.to_string().contains("schema validation"), "{error}");
+    let args = crate::object(json!({"text": "x"}));
+    let error = server.call("demo.echo", args, CallContext::detached()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the server is shutting down and takes no new calls");
+}

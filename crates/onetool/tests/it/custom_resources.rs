@@ -1,0 +1,137 @@
+//! CUS-2, CUS-4.1 and CUS-5.2: resources from code.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use onetool::{CallContext, ReadRequest, Resource, ResourceContents, Server, resource_fn};
+use onetool_testkit::{Client, Era, RawClient};
+use serde_json::json;
+
+use crate::server;
+
+fn readme() -> impl Resource {
+    resource_fn("docs://readme", "readme", |_: ReadRequest, _: CallContext| async {
+        ResourceContents::text("# Read me", "text/markdown")
+    })
+    .description("What to read first.")
+    .mime_type("text/markdown")
+}
+
+#[tokio::test]
+async fn cus_2_1_a_registered_resource_is_listed_and_read_by_its_handler() {
+    for era in Era::BOTH {
+        let server = server();
+        server.register_resource(readme()).unwrap();
+        let client = Client::connect_in(&server, era).await;
+        let listed = client.list_resources().await;
+        assert_eq!(listed[0]["uri"], "docs://readme");
+        assert_eq!(listed[0]["description"], "What to read first.");
+        assert_eq!(client.read("docs://readme").await.unwrap()["text"], "# Read me");
+    }
+}
+
+#[tokio::test]
+async fn cus_2_2_extra_resources_are_there_before_the_first_request() {
+    let resources: Vec<Arc<dyn Resource>> = vec![Arc::new(readme())];
+    let server = Server::builder().extra_resources(resources).build().unwrap();
+    assert_eq!(Client::connect(&server).await.list_resources().await.len(), 1);
+}
+
+#[tokio::test]
+async fn cus_2_3_a_text_resource_is_text_with_its_mime_type() {
+    let server = server();
+    server.register_resource(readme()).unwrap();
+    let contents = Client::connect(&server).await.read("docs://readme").await.unwrap();
+    assert_eq!(contents, json!({"uri": "docs://readme", "mimeType": "text/markdown", "text": "# Read me"}));
+}
+
+#[tokio::test]
+async fn cus_2_4_a_blob_resource_is_base64_with_its_mime_type() {
+    let server = server();
+    let logo = resource_fn("docs://logo", "logo", |_: ReadRequest, _: CallContext| async {
+        ResourceContents::blob([0, 255, 16], "image/png")
+    });
+    server.register_resource(logo).unwrap();
+    let contents = Client::connect(&server).await.read("docs://logo").await.unwrap();
+    assert_eq!(contents, json!({"uri": "docs://logo", "mimeType": "image/png", "blob": "AP8Q"}));
+}
+
+#[tokio::test]
+async fn cus_2_5_an_unknown_uri_is_an_error_that_says_so() {
+    let server = server();
+    server.register_resource(readme()).unwrap();
+    for (era, code) in [(Era::Sessions, -32002), (Era::Stateless, -32602)] {
+        let error = Client::connect_in(&server, era).await.read("docs://nothing").await.unwrap_err();
+        assert_eq!(error.code, code);
+        assert_eq!(error.message, "resource not found: docs://nothing");
+        assert_eq!(error.data, Some(json!({"uri": "docs://nothing"})));
+    }
+}
+
+#[tokio::test]
+async fn cus_2_6_a_taken_uri_is_refused_and_the_first_stays() {
+    let server = server();
+    server.register_resource(readme()).unwrap();
+    let second = resource_fn("docs://readme", "second", |_: ReadRequest, _: CallContext| async {
+        ResourceContents::text("second", "text/plain")
+    });
+    let error = server.register_resource(second).unwrap_err();
+    assert_snapshot!(error, @"duplicate resource URI 'docs://readme': it is registered already, and the first one stays");
+    assert_eq!(Client::connect(&server).await.read("docs://readme").await.unwrap()["text"], "# Read me");
+}
+
+#[tokio::test]
+async fn cus_4_1_a_resource_makes_the_server_declare_lists_of_resources() {
+    let server = server();
+    server.register_resource(readme()).unwrap();
+    let answer = RawClient::connect(&server).initialize().await;
+    let capabilities = &answer["result"]["capabilities"];
+    assert_eq!(capabilities["resources"]["list"], true);
+    assert_eq!(capabilities["resources"]["listChanged"], true);
+    assert!(capabilities.get("prompts").is_none());
+}
+
+#[tokio::test]
+async fn cus_4_3_without_resources_and_prompts_only_tools_are_declared() {
+    let answer = RawClient::connect(&server()).initialize().await;
+    let capabilities = answer["result"]["capabilities"].as_object().unwrap();
+    assert_eq!(capabilities.keys().collect::<Vec<_>>(), ["tools"]);
+}
+
+#[tokio::test]
+async fn cus_5_2_contents_say_what_they_are() {
+    let server = server();
+    let family = resource_fn("users://{id}", "user", |request: ReadRequest, _: CallContext| async move {
+        vec![
+            ResourceContents::text(format!("user {}", request.values["id"]), "text/plain"),
+            ResourceContents::blob([1], "image/png").at("users://picture"),
+        ]
+    })
+    .completions(|_, typed| {
+        ["ada", "alan", "grace"].iter().filter(|it| it.starts_with(typed)).map(ToString::to_string).collect()
+    });
+    server.register_resource(family).unwrap();
+    let client = Client::connect(&server).await;
+    assert_eq!(client.list_templates().await[0]["uriTemplate"], "users://{id}");
+    assert!(client.list_resources().await.is_empty(), "a template is no resource");
+    let contents = client.read("users://ada").await.unwrap();
+    assert_eq!(contents, json!({"uri": "users://ada", "mimeType": "text/plain", "text": "user ada"}));
+    assert_eq!(client.complete("users://{id}", "id", "a").await.unwrap(), ["ada", "alan"]);
+}
+
+#[tokio::test]
+async fn cus_5_4_a_resource_handler_that_fails_or_panics_is_answered_and_the_server_goes_on() {
+    let server = server();
+    let broken = resource_fn("demo://{how}", "broken", |request: ReadRequest, _: CallContext| async move {
+        match request.values["how"].as_str() {
+            "panic" => panic!("out of ideas"),
+            "fail" => Err("disk on fire"),
+            _ => Ok(ResourceContents::text("fine", "text/plain")),
+        }
+    });
+    server.register_resource(broken).unwrap();
+    let client = Client::connect(&server).await;
+    assert_snapshot!(client.read("demo://fail").await.unwrap_err().message, @"disk on fire");
+    assert_snapshot!(client.read("demo://panic").await.unwrap_err().message, @"'demo://panic' crashed: out of ideas");
+    assert_eq!(client.read("demo://fine").await.unwrap()["text"], "fine");
+}

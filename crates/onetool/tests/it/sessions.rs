@@ -1,0 +1,163 @@
+//! What happens in a session: news, paging, progress, logs, questions, cancellation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use onetool::{
+    CallContext, InputRequest, JsonObject, LogLevel, PromptMessage, ReadRequest, ResourceContents, Server,
+    prompt_fn, resource_fn, tool_fn,
+};
+use onetool_testkit::{Client, Era, LogFloor, Notice, RawClient};
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::server;
+
+fn hello(name: &str) -> impl onetool::Tool {
+    tool_fn(name, "", |_: JsonObject, _: CallContext| async { "hello" })
+}
+
+#[tokio::test]
+async fn every_session_is_told_what_changed() {
+    let server = server();
+    let document = |uri| {
+        resource_fn(uri, "r", |_: ReadRequest, _: CallContext| async {
+            ResourceContents::text("", "text/plain")
+        })
+    };
+    server.register_resource(document("a://1")).unwrap();
+    server
+        .register_prompt(prompt_fn("p", "", |(): (), _: CallContext| async { PromptMessage::user("") }))
+        .unwrap();
+    let mut clients = Vec::new();
+    for _ in 0..3 {
+        let client = Client::connect(&server).await;
+        // The session hears of changes from `initialized` on, which the server may not have read yet.
+        client.subscribe("a://1").await.unwrap();
+        clients.push(client.tool_names().await.is_empty().then_some(client).unwrap());
+    }
+    server.register_tool(hello("demo.late")).unwrap();
+    server.register_resource(document("a://2")).unwrap();
+    assert!(server.unregister_prompt("p"));
+    server.notify_resource_updated("a://1");
+    server.notify_resource_updated("a://2");
+    for client in &mut clients {
+        let news =
+            vec![Notice::Tools, Notice::Resources, Notice::Prompts, Notice::ResourceUpdated("a://1".into())];
+        client.expect_notices(news).await;
+        assert_eq!(client.tool_names().await, ["demo_late"]);
+    }
+}
+
+#[tokio::test]
+async fn long_lists_come_in_pages() {
+    let server = Server::builder().page_size(10).build().unwrap();
+    for number in 0..25 {
+        server.register_tool(hello(&format!("demo.t{number:02}"))).unwrap();
+    }
+    let client = Client::connect(&server).await;
+    let (tools, pages) = client.list_tools().await;
+    assert_eq!((tools.len(), pages), (25, 3));
+    assert_eq!(tools[24]["name"], "demo_t24");
+    let error = client.list_tools_from("nonsense").await.unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), (-32602, "unknown cursor; list again from the start"));
+}
+
+#[tokio::test]
+async fn progress_and_logs_reach_the_client_at_the_level_it_wants() {
+    let server = Server::builder().logging().build().unwrap();
+    server
+        .register_tool(tool_fn("demo.talk", "", |_: JsonObject, cx: CallContext| async move {
+            cx.log(LogLevel::Debug, Some("demo"), "quiet").await;
+            cx.log(LogLevel::Error, Some("demo"), "loud").await;
+            cx.progress(1.0, Some(2.0), Some("half")).await;
+            cx.progress(2.0, Some(2.0), None).await;
+            "done"
+        }))
+        .unwrap();
+    let mut client = Client::connect(&server).await;
+    client.call("demo_talk", json!({})).await.unwrap();
+    client
+        .expect_notices(vec![Notice::Log(json!("loud")), Notice::Progress(1.0), Notice::Progress(2.0)])
+        .await;
+    client.set_level(LogFloor::Debug).await.unwrap();
+    client.call("demo_talk", json!({})).await.unwrap();
+    client.expect_notices(vec![Notice::Log(json!("quiet")), Notice::Log(json!("loud"))]).await;
+    client.set_level(LogFloor::Error).await.unwrap();
+    client.call("demo_talk", json!({})).await.unwrap();
+    client.expect_notices(vec![Notice::Log(json!("loud"))]).await;
+}
+
+#[tokio::test]
+async fn a_handler_asks_the_client_in_the_same_way_in_both_eras() {
+    let server = server();
+    server
+        .register_tool(tool_fn("demo.ask", "", |_: JsonObject, cx: CallContext| async move {
+            let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+            let form = cx.ask("name", InputRequest::elicit("Who?", schema)).await?;
+            let sampled = cx.ask("number", InputRequest::sample("Six times seven?", 10)).await?;
+            Ok::<_, onetool::ToolError>(format!(
+                "{} says {}",
+                form["content"]["name"], sampled["content"]["text"]
+            ))
+        }))
+        .unwrap();
+    for era in Era::BOTH {
+        let client = Client::connect_in(&server, era).await;
+        assert_eq!(client.call_text("demo_ask", json!({})).await, r#""Ada" says "42""#, "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_call_stops_its_handler() {
+    struct Dropped(Arc<Notify>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.notify_one();
+        }
+    }
+    let (started, stopped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let server = server();
+    let (handler_started, handler_stopped) = (started.clone(), stopped.clone());
+    server
+        .register_tool(tool_fn("demo.forever", "", move |_: JsonObject, _: CallContext| {
+            let (started, dropped) = (handler_started.clone(), Dropped(handler_stopped.clone()));
+            async move {
+                let _dropped = dropped;
+                started.notify_one();
+                std::future::pending::<()>().await;
+            }
+        }))
+        .unwrap();
+    server.register_tool(hello("demo.hello")).unwrap();
+    let client = Client::connect(&server).await;
+    client.call_and_cancel("demo_forever", json!({}), started.notified()).await;
+    tokio::time::timeout(Duration::from_secs(10), stopped.notified()).await.unwrap();
+    assert_eq!(client.call_text("demo_hello", json!({})).await, "hello");
+}
+
+#[tokio::test]
+async fn a_client_that_closes_its_input_still_gets_the_answers_it_waits_for() {
+    let server = server();
+    server
+        .register_tool(tool_fn("demo.slow", "", |_: JsonObject, _: CallContext| async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            "done"
+        }))
+        .unwrap();
+    let mut client = RawClient::connect(&server);
+    client.initialize().await;
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "demo_slow"}});
+    client.send_line(&call.to_string()).await;
+    client.close_input().await;
+    let answer = client.answer().await;
+    assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(7), &json!("done")));
+    assert_eq!(client.message().await, None, "then the server ends the session");
+}
+
+#[tokio::test]
+async fn the_newest_revision_can_be_capped() {
+    let server = Server::builder().newest_protocol("2025-06-18").build().unwrap();
+    let answer = RawClient::connect(&server).initialize().await;
+    assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
+}
