@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// One MCP server in front of every tool an AI agent has.
 #[derive(Parser)]
-#[command(name = "onetool", version, about, max_term_width = 100)]
+#[command(name = "onetool", version, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// The configuration file [default: $ONETOOL_CONFIG, ./.onetool/onetool.yaml, ~/.onetool/onetool.yaml].
     #[arg(long, short, global = true, value_name = "FILE")]

@@ -119,7 +119,7 @@ impl Dispatch {
             let started = Instant::now();
             let args_size = json_size(&args);
             let result = self.checked_call(catalog, name, args, cx).await;
-            record(name, &result, started.elapsed(), args_size);
+            record(&result, started.elapsed(), args_size);
             result
         }
         .instrument(span)
@@ -198,7 +198,7 @@ pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// Logs outcome, sizes and duration, and never a value: arguments and results may hold anything.
-fn record(name: &str, result: &Result<ToolOutput, CallError>, took: Duration, args_size: usize) {
+fn record(result: &Result<ToolOutput, CallError>, took: Duration, args_size: usize) {
     let (outcome, output_size) = match result {
         Ok(output) => (if output.is_error { "error" } else { "ok" }, json_size(output)),
         Err(error) => (error.outcome(), 0),
@@ -206,15 +206,16 @@ fn record(name: &str, result: &Result<ToolOutput, CallError>, took: Duration, ar
     if let Err(error) = result {
         tracing::debug!(%error, "tool call failed");
     }
-    let took_ms = took.as_secs_f64() * 1e3;
+    // To the microsecond; more digits are noise.
+    let took_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
     match result {
         Err(CallError::Panicked { .. } | CallError::Deadline { .. }) => {
-            tracing::error!(tool = name, outcome, took_ms, args_size, output_size, "tool call");
+            tracing::error!(outcome, took_ms, args_size, output_size, "tool call");
         }
         Err(CallError::Failed { .. }) if outcome == "failed" => {
-            tracing::warn!(tool = name, outcome, took_ms, args_size, output_size, "tool call");
+            tracing::warn!(outcome, took_ms, args_size, output_size, "tool call");
         }
-        _ => tracing::info!(tool = name, outcome, took_ms, args_size, output_size, "tool call"),
+        _ => tracing::info!(outcome, took_ms, args_size, output_size, "tool call"),
     }
 }
 

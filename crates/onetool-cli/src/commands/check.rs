@@ -44,7 +44,7 @@ pub(crate) fn run(
 fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
     let catalog = gateway.server().catalog();
     let place = config.path.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
-    let count = |kind: &str, number: usize| fine(format!("{number} {kind}"));
+    let count = |kind: &str, number: usize| fine(format!("{kind}: {number}"));
     let mut findings = vec![fine(format!("configuration: {place}"))];
     findings.extend(
         config

@@ -91,7 +91,8 @@ impl CommandTool {
 fn output(stdout: &[u8]) -> ToolOutput {
     match serde_json::from_slice::<Value>(stdout) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => ToolOutput::structured(value),
-        _ => ToolOutput::text(String::from_utf8_lossy(stdout)),
+        // The line break that ends a program's output is for the terminal.
+        _ => ToolOutput::text(String::from_utf8_lossy(stdout.strip_suffix(b"\n").unwrap_or(stdout))),
     }
 }
 

@@ -354,9 +354,9 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(explain(&request))
+        Err(explain(&request, is_stateless(cx.protocol_version().as_ref())))
     }
 
     async fn complete(
@@ -389,7 +389,7 @@ impl ServerHandler for Handler {
 }
 
 /// Says why a request that the SDK could not read is wrong: its method is unknown, or its parameters are not its own.
-fn explain(request: &CustomRequest) -> ErrorData {
+fn explain(request: &CustomRequest, is_stateless: bool) -> ErrorData {
     fn fits<T: serde::de::DeserializeOwned>(params: &Value) -> Option<String> {
         serde_json::from_value::<T>(params.clone()).err().map(|error| error.to_string())
     }
@@ -400,7 +400,8 @@ fn explain(request: &CustomRequest) -> ErrorData {
         "resources/read" => fits::<ReadResourceRequestParams>(&params),
         "prompts/get" => fits::<GetPromptRequestParams>(&params),
         "completion/complete" => fits::<CompleteRequestParams>(&params),
-        "logging/setLevel" => fits::<SetLevelRequestParams>(&params),
+        // Stateless revisions do not have this method, whatever its parameters are.
+        "logging/setLevel" if !is_stateless => fits::<SetLevelRequestParams>(&params),
         "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
             fits::<PaginatedRequestParams>(&params)
         }

@@ -1,0 +1,161 @@
+//! The commands of the command line: what they print, and their exit codes.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use insta::assert_snapshot;
+
+use crate::{ECHO, Sandbox};
+
+#[test]
+fn tools_are_listed_at_three_levels_and_as_json() {
+    let sandbox = Sandbox::with_config(ECHO);
+    assert_eq!(sandbox.run(&["tools", "--info", "list"]).0, "demo.echo\n");
+    assert_eq!(sandbox.run(&["tools", "ECH"]).0, "demo.echo  Gives back a text.\n");
+    assert_snapshot!(sandbox.run(&["tools", "--info", "full"]).0, @"
+    demo.echo(text: str, n: int = 1)
+        Gives back a text.
+        from local
+    ");
+    assert_snapshot!(sandbox.run(&["tools", "--json"]).0, @r#"
+    [
+      {
+        "name": "demo.echo",
+        "description": "Gives back a text."
+      }
+    ]
+    "#);
+    let (stdout, stderr, code) = sandbox.run(&["tools", "nothing"]);
+    assert_eq!((stdout.as_str(), code), ("", 0));
+    assert_eq!(stderr, "No tool has a name like that. `onetool tools` lists them all.\n");
+}
+
+#[test]
+fn describe_shows_everything_known() {
+    let sandbox = Sandbox::with_config(ECHO);
+    assert_snapshot!(sandbox.run(&["describe", "demo_echo"]).0, @"
+    demo.echo(text: str, n: int = 1)
+
+    Gives back a text.
+
+      text: str  What to give back
+      n: int  
+
+    MCP name: demo_echo
+    source: local
+    ");
+    let (_, stderr, code) = sandbox.run(&["describe", "demo.ecco"]);
+    assert_eq!(code, 1);
+    assert_snapshot!(stderr, @"
+    error: tool not found: 'demo.ecco'; did you mean 'demo.echo'?
+    hint: `onetool tools` lists them all
+    ");
+}
+
+#[test]
+fn call_reads_values_as_the_schema_says() {
+    let sandbox = Sandbox::with_config(ECHO);
+    assert_eq!(sandbox.run(&["call", "demo.echo", "text=42", "n=3"]), ("42\n".into(), String::new(), 0));
+    assert_eq!(sandbox.run(&["call", "demo.echo", "--json", r#"{"text": "a=b"}"#]).0, "a=b\n");
+    let (_, stderr, code) = sandbox.run(&["call", "demo.echo", "text=x", "n=many"]);
+    assert_eq!(code, 1);
+    assert_snapshot!(stderr, @r#"error: schema validation failed for tool 'demo.echo': at '/n': "many" is not of type "integer""#);
+    assert_eq!(sandbox.run(&["call", "demo.echo", "text"]).2, 2);
+    assert_eq!(sandbox.run(&["call", "demo.echo", "--json", "[]"]).2, 2);
+    let raw = sandbox.run(&["call", "demo.echo", "text=x", "--raw"]).0;
+    assert!(raw.contains(r#""isError": false"#), "{raw}");
+}
+
+#[test]
+fn check_tells_what_is_not_there() {
+    let sandbox = Sandbox::with_config(
+        r#"
+tools:
+  - {name: a.b_c, description: d, command: [echo]}
+  - {name: a_b.c, description: d, command: [no-such-program-here]}
+resources:
+  - {uri: "docs://gone", name: gone, file: gone.txt}
+"#,
+    );
+    let (stdout, _, code) = sandbox.run(&["check"]);
+    assert_eq!(code, 1);
+    assert_snapshot!(stdout, @"
+    ok       configuration: [folder]/.onetool/onetool.yaml
+    ok       tools: 2
+    ok       resources: 3
+    ok       prompts: 2
+    warning  tool a_b.c: its flat name 'a_b_c' is taken, so clients see 'a_b_c_2'
+    ok       tool a.b_c
+    error    tool a_b.c: there is no program 'no-such-program-here'; install it or give its whole path
+    error    resource docs://gone: there is no file '[folder]/.onetool/gone.txt'
+    ");
+    let json: serde_json::Value = serde_json::from_str(&sandbox.run(&["check", "--json"]).0).unwrap();
+    assert_eq!(json[6]["state"], "error");
+}
+
+#[test]
+fn a_broken_configuration_is_named_with_its_line() {
+    let sandbox = Sandbox::with_config("server:\n  nmae: x\n");
+    let (stdout, stderr, code) = sandbox.run(&["tools"]);
+    assert_eq!((stdout.as_str(), code), ("", 1));
+    assert_snapshot!(stderr, @"
+    error: [folder]/.onetool/onetool.yaml:2: unknown key 'nmae' in 'server', did you mean 'name'?
+    hint: `onetool schema` describes every key
+    ");
+    let (_, stderr, code) = sandbox.run(&["--config", "nowhere.yaml", "tools"]);
+    assert_eq!(code, 1);
+    assert!(stderr.starts_with("error: cannot read [folder]/nowhere.yaml: No such file"), "{stderr}");
+}
+
+#[test]
+fn l4_init_writes_a_private_configuration_that_works_and_never_overwrites_one() {
+    let sandbox = Sandbox::empty();
+    let (_, stderr, code) = sandbox.run(&["init"]);
+    assert_eq!(code, 0, "{stderr}");
+    let file = sandbox.path().join(".onetool/onetool.yaml");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(sandbox.run(&["check"]).2, 0);
+    assert_eq!(sandbox.run(&["call", "demo.echo", "text=hi"]).0, "hi\n");
+    std::fs::write(&file, "version: 1\n").unwrap();
+    let (_, stderr, code) = sandbox.run(&["init"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("exists already"), "{stderr}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "version: 1\n");
+}
+
+#[test]
+fn the_configuration_is_found_where_it_is_looked_for() {
+    let sandbox = Sandbox::empty();
+    assert_eq!(sandbox.run(&["tools", "--json"]).0, "[]\n", "without a file the defaults hold");
+    let write = |name: &str, tool: &str| {
+        let path = sandbox.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("tools: [{{name: {tool}, description: d, command: [echo]}}]")).unwrap();
+    };
+    write("home/.onetool/onetool.yaml", "from.home");
+    write("by-variable.yaml", "from.variable");
+    write("by-flag.yaml", "from.flag");
+    let list = |arguments: &[&str], variable: Option<&str>| {
+        let mut command = sandbox.command(arguments);
+        command.env("HOME", sandbox.path().join("home"));
+        command.envs(variable.map(|value| ("ONETOOL_CONFIG", value)));
+        sandbox.finish(&command.args(["tools", "--info", "list"]).output().unwrap()).0
+    };
+    assert_eq!(list(&[], None), "from.home\n");
+    write(".onetool/onetool.yaml", "from.folder");
+    assert_eq!(list(&[], None), "from.folder\n");
+    assert_eq!(list(&[], Some("by-variable.yaml")), "from.variable\n");
+    assert_eq!(list(&["--config", "by-flag.yaml"], Some("by-variable.yaml")), "from.flag\n");
+}
+
+#[test]
+fn schema_and_completions_are_printed() {
+    let sandbox = Sandbox::empty();
+    let schema: serde_json::Value = serde_json::from_str(&sandbox.run(&["schema"]).0).unwrap();
+    assert_eq!(schema["additionalProperties"], false);
+    for shell in ["bash", "zsh", "fish"] {
+        let (script, _, code) = sandbox.run(&["completions", shell]);
+        assert_eq!(code, 0);
+        assert!(script.contains("onetool") && script.contains("describe"), "{shell}");
+    }
+    assert_eq!(sandbox.run(&["no-such-command"]).2, 2);
+}

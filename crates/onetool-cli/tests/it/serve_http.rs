@@ -1,0 +1,115 @@
+//! `onetool serve --http`: the token, and the way up and down.
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, ChildStderr, Stdio};
+
+use reqwest::StatusCode;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::{ECHO, Sandbox};
+
+/// The running server, and what it said at its start.
+struct Running {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    url: String,
+    said: String,
+}
+
+impl Running {
+    fn start(sandbox: &Sandbox) -> Self {
+        let mut command = sandbox.command(&["serve", "--http", "127.0.0.1:0"]);
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        let url = loop {
+            let mut line = String::new();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "the server ended: {said}");
+            said.push_str(&line);
+            if let Some(url) = line.strip_prefix("MCP: ") {
+                break url.trim().to_owned();
+            }
+        };
+        Self { child, stderr, url, said }
+    }
+
+    async fn initialize(&self, token: Option<&str>) -> StatusCode {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+            "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}});
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let mut request =
+            client.post(&self.url).header("accept", "application/json, text/event-stream").json(&body);
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        request.send().await.unwrap().status()
+    }
+
+    /// Ends the server with SIGTERM; returns its exit code and all that it said.
+    fn stop(mut self) -> (Option<i32>, String) {
+        let id = i32::try_from(self.child.id()).unwrap();
+        kill_process(Pid::from_raw(id).unwrap(), Signal::TERM).unwrap();
+        std::io::Read::read_to_string(&mut self.stderr, &mut self.said).unwrap();
+        (self.child.wait().unwrap().code(), self.said)
+    }
+}
+
+#[tokio::test]
+async fn a1_a_token_is_made_printed_once_and_kept_private() {
+    let sandbox = Sandbox::with_config(ECHO);
+    let file = sandbox.path().join(".onetool/token");
+    let first = Running::start(&sandbox);
+    let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+    assert!(token.len() >= 43, "256 bits");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(first.said.contains(&format!("token: {token} (kept in ")), "{}", first.said);
+    assert_eq!(first.initialize(None).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(first.initialize(Some("wrong")).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(first.initialize(Some(&token)).await, StatusCode::OK);
+    assert_eq!(first.stop().0, Some(0));
+
+    let second = Running::start(&sandbox);
+    assert_eq!(second.initialize(Some(&token)).await, StatusCode::OK, "the token stays the same");
+    let (code, said) = second.stop();
+    assert_eq!(code, Some(0));
+    assert!(!said.contains(&token), "printed once only: {said}");
+}
+
+#[tokio::test]
+async fn a1_doing_without_a_token_is_explicit_and_logged() {
+    let sandbox = Sandbox::with_config("http: {token: none}");
+    let running = Running::start(&sandbox);
+    assert_eq!(running.initialize(None).await, StatusCode::OK);
+    let (_, said) = running.stop();
+    assert!(said.contains("whoever reaches 127.0.0.1:0 can use every tool"), "{said}");
+    assert!(!sandbox.path().join(".onetool/token").exists());
+}
+
+#[tokio::test]
+async fn l4_a_token_that_others_could_read_is_closed() {
+    let sandbox = Sandbox::with_config(ECHO);
+    let file = sandbox.path().join(".onetool/token");
+    std::fs::write(&file, "my-own-token-of-some-length\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let running = Running::start(&sandbox);
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(running.initialize(Some("my-own-token-of-some-length")).await, StatusCode::OK);
+    running.stop();
+}
+
+#[tokio::test]
+async fn a_taken_port_is_named_with_a_way_out() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let sandbox = Sandbox::with_config("http: {token: none}");
+    let (_, stderr, code) = sandbox.run(&["serve", "--http", &address]);
+    assert_eq!(code, 1);
+    assert!(
+        stderr.contains(&format!("error: cannot listen on {address}: Address already in use")),
+        "{stderr}"
+    );
+    assert!(stderr.contains("hint: `onetool serve --http 127.0.0.1:0` takes any free port"), "{stderr}");
+    assert_eq!(sandbox.run(&["serve", "--http", "nonsense"]).2, 2);
+}
