@@ -48,8 +48,8 @@ pub struct InputRequest {
 
 impl InputRequest {
     /// Asks the person for what `schema` (an object of plain fields) describes.
-    pub fn elicit(message: impl Into<String>, schema: Value) -> Self {
-        let params = json!({"message": message.into(), "requestedSchema": schema});
+    pub fn elicit(message: impl Into<String>, schema: impl Into<Value>) -> Self {
+        let params = json!({"message": message.into(), "requestedSchema": schema.into()});
         Self { kind: InputKind::Elicitation, params: object(params) }
     }
 

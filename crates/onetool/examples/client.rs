@@ -13,8 +13,10 @@ use std::error::Error;
 use std::time::Duration;
 
 use onetool::http::{Access, HttpOptions};
-use onetool::{CallContext, JsonObject, Server, tool_fn};
+use onetool::{CallContext, Server, tool_fn};
 use reqwest::header::ACCEPT;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -58,7 +60,8 @@ struct Session {
 
 impl Session {
     async fn request(&mut self, id: u64, method: &str, params: Value) -> Result<Value, Box<dyn Error>> {
-        let body = self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
+        let body =
+            self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
         // The answer is one JSON object, or the event of a stream that carries it beside progress and logs.
         let messages = body.lines().map(|line| line.strip_prefix("data:").unwrap_or(line));
         let mut messages = messages.filter_map(|text| serde_json::from_str::<Value>(text).ok());
@@ -88,10 +91,16 @@ fn http_client() -> reqwest::Result<reqwest::Client> {
     reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build()
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Somebody {
+    /// Whom to greet.
+    name: String,
+}
+
 /// Serves one tool on a free port until the process ends, and returns its URL.
 async fn start_server() -> Result<String, Box<dyn Error>> {
     let server = Server::builder().name("demo").build()?;
-    let hello = |args: JsonObject, _: CallContext| async move { format!("Hello, {}!", args["name"]) };
+    let hello = |args: Somebody, _: CallContext| async move { format!("Hello, {}!", args.name) };
     server.register_tool(tool_fn("demo.hello", "Greets somebody.", hello))?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);

@@ -1,6 +1,6 @@
 //! A server of its own over stdio: one tool, one resource and one prompt, written in Rust.
 //!
-//! An MCP client starts it as `cargo run --ignore-rust-version -p onetool --example custom_tools`. By hand, one line in and one line out:
+//! An MCP client starts it. By hand, one line in and one line out:
 //!
 //! ```sh
 //! echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"me","version":"1"}}}' |
@@ -16,7 +16,7 @@ use onetool::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The doc comments of the fields are what a model reads about the parameters.
+// The doc comments of the fields are what a model reads about the parameters.
 #[derive(Deserialize, JsonSchema)]
 struct Convert {
     /// How much, in degrees Celsius.

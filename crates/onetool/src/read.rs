@@ -1,5 +1,6 @@
 //! Reading resources, getting prompts and proposing values: the smaller siblings of a tool call.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
@@ -61,7 +62,7 @@ pub(crate) async fn read_resource(
     timeout: Duration,
 ) -> Result<Vec<ResourceContents>, ReadError> {
     let exact = catalog.resource(uri).filter(|it| !it.spec().uri.has_holes());
-    let found = exact.map(|it| (it, Default::default())).or_else(|| {
+    let found = exact.map(|it| (it, BTreeMap::new())).or_else(|| {
         catalog.resources().find_map(|it| {
             let template = &it.spec().uri;
             template.has_holes().then(|| template.matches(uri)).flatten().map(|values| (it, values))

@@ -16,7 +16,7 @@ use crate::dispatch::{CallError, Dispatch};
 use crate::mcp::StateSeal;
 use crate::read::{self, ReadError};
 
-const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(300);
+const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(5);
 const DEFAULT_PAGE_SIZE: usize = 1000;
 const MAX_CALLS_IN_FLIGHT: u32 = 1024;
 /// Updates that a session may be behind before it misses some.

@@ -189,7 +189,7 @@ impl Catalog {
         if !is_taken(&wanted) {
             return wanted;
         }
-        (2..)
+        (2..=u32::MAX)
             .map(|number| {
                 let suffix = format!("_{number}");
                 format!("{}{suffix}", &wanted[..wanted.len().min(FLAT_NAME_MAX - suffix.len())])

@@ -10,7 +10,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Response, Url};
 use serde_json::Value;
 
-use super::template::{Place, Template, TemplateError};
+use super::template::{Argument, Place, Template, TemplateError};
 use crate::config::{HttpToolConfig, Redactor};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -63,16 +63,16 @@ pub(super) struct HttpTool {
 
 enum Body {
     Empty,
-    Text(Template),
+    Text(Box<Template>),
     Json(JsonTemplate),
 }
 
 /// A JSON value whose strings are templates; one that is nothing but `{{ name }}` keeps the argument's type.
 enum JsonTemplate {
     Fixed(Value),
-    Text(Template),
-    Array(Vec<JsonTemplate>),
-    Object(Vec<(String, JsonTemplate)>),
+    Text(Box<Template>),
+    Array(Vec<Self>),
+    Object(Vec<(String, Self)>),
 }
 
 impl HttpTool {
@@ -94,7 +94,7 @@ impl HttpTool {
         })?;
         let body = match (&config.json, &config.body) {
             (Some(json), _) => Body::Json(JsonTemplate::new(json)?),
-            (None, Some(text)) => Body::Text(plain(text)?),
+            (None, Some(text)) => Body::Text(Box::new(plain(text)?)),
             (None, None) => Body::Empty,
         };
         let query = config.query.iter().map(|(name, value)| Ok((name.clone(), plain(value)?)));
@@ -144,7 +144,7 @@ impl HttpTool {
         if let Some(timeout) = self.timeout {
             request = request.timeout(timeout);
         }
-        let unreachable = |error: reqwest::Error| ToolError::failed(describe(error.without_url()));
+        let unreachable = |error: reqwest::Error| ToolError::failed(describe(&error.without_url()));
         let response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         let mime_type = mime_type(&response);
@@ -165,9 +165,9 @@ impl HttpTool {
 }
 
 /// Writes an error with its causes: the outermost says only that a request failed.
-fn describe(error: reqwest::Error) -> String {
+fn describe(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
+    let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         text = format!("{text}: {error}");
         cause = error.source();
@@ -183,7 +183,7 @@ fn mime_type(response: &Response) -> String {
 async fn read_limited(mut response: Response) -> Result<Vec<u8>, ToolError> {
     let mut bytes = Vec::new();
     while let Some(piece) =
-        response.chunk().await.map_err(|error| ToolError::failed(describe(error.without_url())))?
+        response.chunk().await.map_err(|error| ToolError::failed(describe(&error.without_url())))?
     {
         if bytes.len() + piece.len() > MAX_ANSWER {
             return Err(ToolError::failed(format!("the answer is longer than {MAX_ANSWER} bytes")));
@@ -194,10 +194,9 @@ async fn read_limited(mut response: Response) -> Result<Vec<u8>, ToolError> {
 }
 
 fn output(bytes: &[u8], mime_type: &str) -> ToolOutput {
-    if mime_type == "application/json" || mime_type.ends_with("+json") {
-        if let Ok(value) = serde_json::from_slice(bytes) {
-            return ToolOutput::structured(value);
-        }
+    let is_json = mime_type == "application/json" || mime_type.ends_with("+json");
+    if is_json && let Ok(value) = serde_json::from_slice(bytes) {
+        return ToolOutput::structured(value);
     }
     match (std::str::from_utf8(bytes), mime_type) {
         (Ok(text), _) if !mime_type.starts_with("image/") || mime_type == "image/svg+xml" => {
@@ -215,7 +214,7 @@ fn output(bytes: &[u8], mime_type: &str) -> ToolOutput {
 impl JsonTemplate {
     fn new(value: &Value) -> Result<Self, TemplateError> {
         Ok(match value {
-            Value::String(source) => Self::Text(Template::new(source, Place::Plain)?),
+            Value::String(source) => Self::Text(Box::new(Template::new(source, Place::Plain)?)),
             Value::Array(items) => Self::Array(items.iter().map(Self::new).collect::<Result<_, _>>()?),
             Value::Object(entries) => {
                 let entry = |(key, value): (&String, &Value)| Ok((key.clone(), Self::new(value)?));
@@ -229,7 +228,8 @@ impl JsonTemplate {
         Ok(match self {
             Self::Fixed(value) => value.clone(),
             Self::Text(template) => match template.bare_value(args) {
-                Some(value) => value.cloned().unwrap_or_default(),
+                Some(Argument::Given(value)) => value.clone(),
+                Some(Argument::Missing) => Value::Null,
                 None => template.render(args)?.into(),
             },
             Self::Array(items) => items.iter().map(|it| it.render(args)).collect::<Result<_, _>>()?,
@@ -242,7 +242,7 @@ impl JsonTemplate {
     }
 
     fn is_left_out(&self, args: &JsonObject) -> bool {
-        matches!(self, Self::Text(template) if template.bare_value(args) == Some(None))
+        matches!(self, Self::Text(template) if template.bare_value(args) == Some(Argument::Missing))
     }
 }
 

@@ -33,6 +33,13 @@ pub(super) enum Place {
     Url,
 }
 
+/// The argument that a template consists of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Argument<'a> {
+    Missing,
+    Given(&'a serde_json::Value),
+}
+
 /// A template, parsed once.
 pub(super) struct Template {
     environment: Environment<'static>,
@@ -65,14 +72,15 @@ impl Template {
     /// Fills the template in, or leaves it out if it is nothing but an argument that was not given.
     pub(super) fn render_if_given(&self, values: &JsonObject) -> Result<Option<String>, TemplateError> {
         match self.bare_value(values) {
-            Some(None | Some(serde_json::Value::Null)) => Ok(None),
+            Some(Argument::Missing | Argument::Given(serde_json::Value::Null)) => Ok(None),
             _ => self.render(values).map(Some),
         }
     }
 
     /// Returns the argument as it is, if the template is nothing but its name.
-    pub(super) fn bare_value<'a>(&self, values: &'a JsonObject) -> Option<Option<&'a serde_json::Value>> {
-        self.bare_name.as_ref().map(|name| values.get(name))
+    pub(super) fn bare_value<'a>(&self, values: &'a JsonObject) -> Option<Argument<'a>> {
+        let name = self.bare_name.as_ref()?;
+        Some(values.get(name).map_or(Argument::Missing, Argument::Given))
     }
 }
 

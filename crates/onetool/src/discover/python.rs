@@ -1,5 +1,7 @@
 //! Writes text into Python code so that it can never become code.
 
+use std::fmt::Write as _;
+
 /// Writes a Python string literal.
 pub(super) fn string_literal(text: &str) -> String {
     let mut literal = String::from("\"");
@@ -12,7 +14,10 @@ pub(super) fn string_literal(text: &str) -> String {
             '\t' => literal.push_str("\\t"),
             // A fence around the code must not end inside a string.
             '`' => literal.push_str("\\x60"),
-            c if is_invisible(c) => literal.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c if is_invisible(c) => {
+                // Writing to a String cannot fail.
+                let _ = write!(literal, "\\U{:08x}", u32::from(c));
+            }
             c => literal.push(c),
         }
     }

@@ -2,7 +2,9 @@
 
 #![expect(deprecated, reason = "older revisions still have logging, sampling and roots")]
 
-use onetool_core::{BoxFuture, CallHost, ClientInfo, InputError, InputRequest, LogLevel, Progress};
+use onetool_core::{
+    BoxFuture, CallHost, ClientInfo, InputError, InputRequest, JsonObject, LogLevel, Progress,
+};
 use rmcp::RoleServer;
 use rmcp::model::{
     LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion, ServerRequest,
@@ -43,7 +45,7 @@ fn client_info(cx: &RequestContext<RoleServer>) -> ClientInfo {
         name: cx.client_info().map(|it| it.name),
         capabilities: match capabilities {
             Some(Value::Object(capabilities)) => capabilities,
-            _ => Default::default(),
+            _ => JsonObject::new(),
         },
         protocol_version: cx.protocol_version().map(|it| it.as_str().to_owned()),
     }

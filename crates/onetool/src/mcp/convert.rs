@@ -119,7 +119,7 @@ pub(super) fn input_requests(required: InputRequired) -> InputRequests {
                 requests.insert(key, request);
             }
             Err(error) => {
-                tracing::error!(key, %error, "a handler asks the client something that is not valid")
+                tracing::error!(key, %error, "a handler asks the client something that is not valid");
             }
         }
     }

@@ -36,15 +36,15 @@ pub(super) struct Handler {
     server: Server,
     session: Arc<Session>,
     ended: CancellationToken,
-    _ends_with_us: DropGuard,
+    /// Ends the task that sends news when the session is dropped.
+    _news_guard: DropGuard,
 }
 
 impl Handler {
     /// Makes a handler. This is done for every request of a stateless client, so it has to stay cheap.
     pub(super) fn new(server: Server) -> Self {
         let ended = server.shutdown_token().child_token();
-        let _ends_with_us = ended.clone().drop_guard();
-        Self { server, session: Arc::default(), ended, _ends_with_us }
+        Self { server, session: Arc::default(), _news_guard: ended.clone().drop_guard(), ended }
     }
 
     fn context(&self, cx: RequestContext<RoleServer>, input: InputState) -> CallContext {
@@ -91,10 +91,10 @@ impl Handler {
         items: impl Iterator<Item = (&'a str, T)>,
     ) -> Result<(Vec<T>, Option<String>), ErrorData> {
         let mut items = items.peekable();
-        if let Some(cursor) = request.and_then(|it| it.cursor.as_deref()) {
-            if !items.by_ref().any(|(key, _)| key == cursor) {
-                return Err(ErrorData::invalid_params("unknown cursor; list again from the start", None));
-            }
+        if let Some(cursor) = request.and_then(|it| it.cursor.as_deref())
+            && !items.by_ref().any(|(key, _)| key == cursor)
+        {
+            return Err(ErrorData::invalid_params("unknown cursor; list again from the start", None));
         }
         let (mut page, mut last) = (Vec::new(), None);
         while page.len() < self.server.options().page_size {

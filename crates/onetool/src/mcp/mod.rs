@@ -71,9 +71,10 @@ impl Server {
             Err(error) => return Err(ServeError::Handshake { reason: error.to_string() }),
         };
         match running.waiting().await {
-            Ok(QuitReason::JoinError(error)) => Err(ServeError::Session { reason: error.to_string() }),
+            Ok(QuitReason::JoinError(error)) | Err(error) => {
+                Err(ServeError::Session { reason: error.to_string() })
+            }
             Ok(_) => Ok(()),
-            Err(error) => Err(ServeError::Session { reason: error.to_string() }),
         }
     }
 }

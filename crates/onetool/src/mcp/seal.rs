@@ -8,7 +8,7 @@ use rmcp::model::{RequestStateCodec, SealOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-const TIME_TO_LIVE: Duration = Duration::from_secs(3600);
+const TIME_TO_LIVE: Duration = Duration::from_hours(1);
 
 /// Seals and opens request state with a key that this process alone knows.
 pub(crate) struct StateSeal(RequestStateCodec);

@@ -20,10 +20,8 @@ async fn l3_the_log_has_outcome_and_sizes_and_never_a_value() {
         .unwrap();
     server
         .register_tool(tool_fn("demo.panic", "", |_: JsonObject, _: CallContext| async {
-            if true {
-                panic!("canary-panic");
-            }
-            ""
+            let broken: Result<&str, &str> = Err("canary-panic");
+            broken.unwrap()
         }))
         .unwrap();
     let call = async |name: &str, args| server.call(name, object(args), CallContext::detached()).await;

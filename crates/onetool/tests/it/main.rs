@@ -1,5 +1,7 @@
 //! The library at its boundary: a real MCP client, a real server, in one process or over loopback.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod bad_input;
 mod custom_prompts;
 mod custom_resources;

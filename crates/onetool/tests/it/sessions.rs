@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use onetool::{
-    CallContext, InputRequest, JsonObject, LogLevel, PromptMessage, ReadRequest, ResourceContents, Server,
-    prompt_fn, resource_fn, tool_fn,
+    CallContext, InputRequest, InputRequired, JsonObject, LogLevel, PromptMessage, ReadRequest,
+    ResourceContents, Server, ToolError, prompt_fn, resource_fn, tool_fn,
 };
 use onetool_testkit::{Client, Era, LogFloor, Notice, RawClient};
 use serde_json::json;
@@ -106,6 +106,74 @@ async fn a_handler_asks_the_client_in_the_same_way_in_both_eras() {
         let client = Client::connect_in(&server, era).await;
         assert_eq!(client.call_text("demo_ask", json!({})).await, r#""Ada" says "42""#, "{era:?}");
     }
+}
+
+fn ask_for_roots() -> InputRequired {
+    InputRequired { requests: [("roots".to_owned(), InputRequest::roots())].into(), state: None }
+}
+
+/// Things that ask for the client's roots, which the test's client does not offer.
+fn asking_server() -> Server {
+    let server = server();
+    server
+        .register_tool(tool_fn("demo.roots", "", |_: JsonObject, cx: CallContext| async move {
+            Ok::<_, ToolError>(cx.ask("roots", InputRequest::roots()).await?.to_string())
+        }))
+        .unwrap();
+    server
+        .register_tool(tool_fn("demo.by_hand", "", |_: JsonObject, _: CallContext| async move {
+            Err::<String, _>(ToolError::InputRequired(Box::new(ask_for_roots())))
+        }))
+        .unwrap();
+    server
+        .register_prompt(prompt_fn("p", "", |(): (), cx: CallContext| async move {
+            Ok::<_, ToolError>(PromptMessage::user(cx.ask("roots", InputRequest::roots()).await?.to_string()))
+        }))
+        .unwrap();
+    server
+        .register_resource(resource_fn(
+            "a://{how}",
+            "r",
+            |request: ReadRequest, cx: CallContext| async move {
+                if request.values["how"] == "by-hand" {
+                    return Err(ToolError::InputRequired(Box::new(ask_for_roots())));
+                }
+                Ok(ResourceContents::text(
+                    cx.ask("roots", InputRequest::roots()).await?.to_string(),
+                    "text/plain",
+                ))
+            },
+        ))
+        .unwrap();
+    server
+}
+
+#[tokio::test]
+async fn a_question_that_the_client_cannot_answer_is_refused_by_name() {
+    let client = Client::connect_in(&asking_server(), Era::Stateless).await;
+    let errors = [
+        client.call("demo_roots", json!({})).await.unwrap_err(),
+        client.call("demo_by_hand", json!({})).await.unwrap_err(),
+        client.prompt("p", json!({})).await.unwrap_err(),
+        client.read("a://ask").await.unwrap_err(),
+        client.read("a://by-hand").await.unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.code, -32021, "{}", error.message);
+        assert_eq!(error.data, Some(json!({"requiredCapabilities": {"roots": {}}})));
+    }
+}
+
+#[tokio::test]
+async fn a_session_never_gets_an_answer_of_the_stateless_kind() {
+    let client = Client::connect_in(&asking_server(), Era::Sessions).await;
+    assert_eq!(
+        client.call_text("demo_roots", json!({})).await,
+        "error: tool 'demo.roots' failed: the client does not support roots"
+    );
+    assert!(client.call_text("demo_by_hand", json!({})).await.starts_with("error: "));
+    assert!(client.prompt("p", json!({})).await.unwrap_err().message.contains("roots"));
+    assert!(client.read("a://by-hand").await.unwrap_err().code != 0);
 }
 
 #[tokio::test]
