@@ -4,7 +4,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use onetool_core::{
-    CallContext, JsonObject, Prompt, PromptMessage, Resource, ResourceContents, Tool, ToolOutput,
+    BoxFuture, CallContext, JsonObject, Prompt, PromptMessage, ProviderError, Resource, ResourceContents,
+    Tool, ToolOutput, ToolsProvider,
 };
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -224,6 +225,13 @@ impl Server {
 
     pub(crate) fn add_prompt(&self, prompt: Arc<dyn Prompt>, source: Source) -> Result<(), RegisterError> {
         self.inner.catalog.edit(Change::PROMPTS, |catalog| catalog.add_prompt(prompt, source))
+    }
+}
+
+impl ToolsProvider for Server {
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn Tool>>, ProviderError>> {
+        let tools = self.catalog().tools().map(|entry| entry.tool().clone()).collect();
+        Box::pin(std::future::ready(Ok(tools)))
     }
 }
 

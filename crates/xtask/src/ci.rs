@@ -72,10 +72,7 @@ pub(crate) fn steps() -> Vec<Step> {
 
 fn tests() -> Step {
     if process::works("cargo", &["nextest", "--version"]) {
-        Step::cargo(
-            "tests",
-            &["nextest", "run", "--ignore-rust-version", "--workspace", "--all-targets", "--no-tests=pass"],
-        )
+        Step::cargo("tests", &["nextest", "run", "--ignore-rust-version", "--workspace", "--all-targets"])
     } else {
         Step::cargo("tests", &["test", "--ignore-rust-version", "--workspace", "--all-targets"])
     }

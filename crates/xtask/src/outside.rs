@@ -41,7 +41,7 @@ struct HttpServer {
     _running: Running,
 }
 
-/// Starts `onetool serve --http`, waits for its line `MCP: URL` on stderr, takes the token from beside the configuration.
+/// Starts `onetool serve --http`, waits for its line `MCP: URL` on stderr, takes the token from the `.onetool` beside the configuration.
 fn start_http(onetool: &Path, config: &Path) -> Result<HttpServer> {
     let mut running = Running::spawn(
         Command::new(onetool)
@@ -65,7 +65,7 @@ fn start_http(onetool: &Path, config: &Path) -> Result<HttpServer> {
     };
     // Log lines go on; they must not fill the pipe.
     std::thread::spawn(move || lines.for_each(drop));
-    let path = config.with_file_name("token");
+    let path = config.with_file_name(".onetool").join("token");
     let token = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(HttpServer { url, token: token.trim().to_owned(), _running: running })
 }

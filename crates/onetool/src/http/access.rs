@@ -8,9 +8,10 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, WWW_AUTHENTICATE};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use onetool_core::Caller;
 use serde_json::json;
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 /// The rule of access to every route that does something or tells something.
 ///
@@ -63,6 +64,19 @@ impl Access {
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         host.is_some_and(|host| is_loopback(without_port(host)))
             || self.origins.iter().any(|it| it.eq_ignore_ascii_case(origin))
+    }
+
+    /// Lets pages of known origins read the answers; a browser asks for this before it sends the token.
+    pub(super) fn cross_origin(&self) -> CorsLayer {
+        let access = self.clone();
+        let is_known = move |origin: &HeaderValue, _: &http::request::Parts| {
+            origin.to_str().is_ok_and(|origin| access.knows_origin(origin))
+        };
+        CorsLayer::new()
+            .allow_origin(AllowOrigin::predicate(is_known))
+            .allow_methods([Method::GET, Method::POST, Method::DELETE])
+            .allow_headers(AllowHeaders::mirror_request())
+            .expose_headers([HeaderName::from_static("mcp-session-id")])
     }
 
     fn admits(&self, headers: &HeaderMap) -> bool {

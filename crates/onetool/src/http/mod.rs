@@ -57,7 +57,8 @@ pub fn router(server: &Server, options: HttpOptions) -> Router {
         .route("/mcp/{profile}", any(named_profile))
         .with_state(mcp)
         .fallback(not_found)
-        .layer(axum::middleware::from_fn_with_state(options.access.clone(), access::require_token));
+        .layer(axum::middleware::from_fn_with_state(options.access.clone(), access::require_token))
+        .layer(options.access.cross_origin());
     Router::new()
         .route("/livez", get(async || "ok\n"))
         .route("/readyz", get(ready).with_state(server.clone()))

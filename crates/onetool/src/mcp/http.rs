@@ -7,8 +7,8 @@ use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::StreamExt as _;
-use http::header::{CONTENT_LENGTH, HeaderName};
-use http::{Method, Request, StatusCode};
+use http::header::{ACCEPT, CONTENT_LENGTH, HeaderName};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
@@ -18,6 +18,9 @@ use super::declare::{declare_lists, may_declare};
 use super::handler::Handler;
 use crate::Server;
 
+/// Sessions that may be open at the same time; each holds some 65 KiB until it is closed or idle for five minutes.
+const MAX_SESSIONS: usize = 10_000;
+
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
@@ -25,6 +28,7 @@ const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 #[derive(Clone)]
 pub(crate) struct McpHttp {
     service: StreamableHttpService<Handler, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
     answers_due: TaskTracker,
     max_body: usize,
 }
@@ -39,8 +43,9 @@ impl McpHttp {
         let answers_due = server.answers_due().clone();
         let server = server.clone();
         let new_handler = move || Ok(Handler::new(server.clone()));
-        let service = StreamableHttpService::new(new_handler, Arc::<LocalSessionManager>::default(), config);
-        Self { service, answers_due, max_body }
+        let sessions = Arc::<LocalSessionManager>::default();
+        let service = StreamableHttpService::new(new_handler, sessions.clone(), config);
+        Self { service, sessions, answers_due, max_body }
     }
 
     pub(crate) async fn answer(self, request: Request<Body>) -> Response {
@@ -49,10 +54,18 @@ impl McpHttp {
         let is_answer = request.method() == Method::POST
             && !has_method(&request, |method| method == "subscriptions/listen");
         let due = is_answer.then(|| self.answers_due.token());
-        let request = match self.check_body(request).await {
+        let mut request = match self.check_body(request).await {
             Ok(request) => request,
             Err(refusal) => return refusal,
         };
+        if declares && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
+            return refuse(
+                StatusCode::SERVICE_UNAVAILABLE,
+                -32000,
+                "too many sessions are open; try again later",
+            );
+        }
+        accept_what_mcp_sends(request.headers_mut());
         let response = self.service.handle(request).await;
         let (mut parts, body) = response.into_parts();
         if declares {
@@ -111,8 +124,16 @@ impl<'de> serde::Deserialize<'de> for OneObject {
     }
 }
 
-fn has_method(request: &Request<Body>, test: impl Fn(&http::HeaderValue) -> bool) -> bool {
+fn has_method(request: &Request<Body>, test: impl Fn(&HeaderValue) -> bool) -> bool {
     request.headers().get(MCP_METHOD).is_some_and(test)
+}
+
+/// Takes a client that accepts anything at its word; the SDK wants both types spelt out.
+fn accept_what_mcp_sends(headers: &mut HeaderMap) {
+    let accepts_anything = headers.get(ACCEPT).is_none_or(|accept| accept.as_bytes().starts_with(b"*/*"));
+    if accepts_anything {
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    }
 }
 
 /// Tells whether the request can be `initialize` or `server/discover`.

@@ -195,3 +195,11 @@ async fn defaults_of_the_schema_are_filled_in() {
     assert_eq!(client.call_text("demo_n", json!({})).await, "3");
     assert_eq!(client.call_text("demo_n", json!({"n": 4})).await, "4");
 }
+
+#[tokio::test]
+async fn a_server_provides_its_tools_to_others() {
+    let server = server();
+    server.register_tool(shout()).unwrap();
+    let tools = onetool::ToolsProvider::tools(&server).await.unwrap();
+    assert_eq!(tools[0].spec().name.as_str(), "demo.shout");
+}

@@ -146,3 +146,38 @@ async fn another_profile_has_its_own_path() {
         "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}});
     assert_eq!(request.json(&body).send().await.unwrap().status(), StatusCode::OK);
 }
+
+#[tokio::test]
+async fn a_page_of_a_known_origin_may_read_the_answers() {
+    let access = Access::with_token(TOKEN).allow_origins(["https://app.example".into()]);
+    let http = HttpServer::start(&server(), HttpOptions { access, ..HttpOptions::default() }).await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let preflight = client
+        .request(reqwest::Method::OPTIONS, http.url("/mcp"))
+        .header("origin", "https://app.example")
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "authorization,mcp-protocol-version");
+    let answer = preflight.send().await.unwrap();
+    assert_eq!(answer.headers()["access-control-allow-origin"], "https://app.example");
+    assert_eq!(answer.headers()["access-control-allow-headers"], "authorization,mcp-protocol-version");
+    let opened = http
+        .post_initialize()
+        .bearer_auth(TOKEN)
+        .header("origin", "https://app.example")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(opened.status(), StatusCode::OK);
+    assert_eq!(opened.headers()["access-control-expose-headers"], "mcp-session-id");
+}
+
+#[tokio::test]
+async fn a_client_that_accepts_anything_is_taken_at_its_word() {
+    let http = HttpServer::start(&server(), HttpOptions::default()).await;
+    // This client sends `accept: */*` unless told otherwise.
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}});
+    let opened = client.post(http.url("/mcp")).json(&body).send().await.unwrap();
+    assert_eq!(opened.status(), StatusCode::OK);
+}
