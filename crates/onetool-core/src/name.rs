@@ -1,5 +1,6 @@
 //! Tool names: the canonical spelling `pack.tool` and the flat one that MCP clients see.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -95,6 +96,13 @@ impl fmt::Display for ToolName {
 impl fmt::Debug for ToolName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+/// Lets maps that are keyed by names be asked with a plain string.
+impl Borrow<str> for ToolName {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -32,9 +32,9 @@ pub(crate) fn build_debug() -> Result<()> {
     process::run(&mut cargo(&["build", "--ignore-rust-version", "--workspace", "--all-targets"]))
 }
 
-/// Builds the binaries of one package for release.
-pub(crate) fn build_release(package: &str) -> Result<()> {
-    process::run(&mut cargo(&["build", "--ignore-rust-version", "--release", "--bins", "-p", package]))
+/// Builds every binary for release, in one go: other selections have other features and build all over again.
+pub(crate) fn build_release() -> Result<()> {
+    process::run(&mut cargo(&["build", "--ignore-rust-version", "--release", "--workspace", "--bins"]))
 }
 
 #[derive(Clone, Copy)]

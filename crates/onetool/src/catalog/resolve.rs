@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use onetool_core::ToolName;
-
 use super::{Catalog, Entry, UnknownName};
 
 const NEAR_NAMES: usize = 3;
@@ -25,7 +23,7 @@ impl Catalog {
     }
 
     fn get(&self, name: &str) -> Option<&Arc<Entry>> {
-        self.tools.get(&ToolName::new(name)).or_else(|| self.tools.get(self.by_flat_name.get(name)?))
+        self.tools.get(name).or_else(|| self.tools.get(self.by_flat_name.get(name)?))
     }
 
     fn renamed_to(&self, name: &str) -> Option<String> {
