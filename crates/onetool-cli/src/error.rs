@@ -38,6 +38,11 @@ impl CliError {
         self
     }
 
+    /// Returns the message alone, for a log that has its own words for the rest.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self.kind {
             Kind::Failed => ExitCode::from(1),
@@ -79,7 +84,12 @@ fn placed(at: Option<&Location>, error: &dyn std::error::Error) -> String {
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         let failed = Self::failed(placed(error.location(), &error));
-        failed.hinted(error.hint().unwrap_or_else(|| "`onetool schema` describes every key".into()))
+        let is_about_keys = matches!(
+            error,
+            ConfigError::UnknownKey { .. } | ConfigError::MissingKey { .. } | ConfigError::Type { .. }
+        );
+        let about_keys = is_about_keys.then(|| "`onetool schema` describes every key".into());
+        error.hint().or(about_keys).into_iter().fold(failed, Self::hinted)
     }
 }
 

@@ -4,9 +4,10 @@ use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging. The SDK logs whole messages, which may hold anything, so it stays quiet unless asked by name.
+/// Starts logging. The SDK logs whole messages, which may hold anything, and calls a client that
+/// hangs up an error; so it stays quiet unless asked by name.
 pub(crate) fn start(filter: Option<&str>, default_level: &str) {
-    let default = || EnvFilter::new(format!("{default_level},rmcp=error"));
+    let default = || EnvFilter::new(format!("{default_level},rmcp=off"));
     let filter = filter.and_then(|it| EnvFilter::try_new(it).ok()).unwrap_or_else(default);
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)

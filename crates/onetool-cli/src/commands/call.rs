@@ -44,11 +44,22 @@ fn read_pairs(gateway: &Gateway, asked: &Call) -> Result<JsonObject, CliError> {
                 CliError::usage(format!("'{pair}' is no argument")).hinted("write it like query=rust")
             );
         };
-        let is_text = properties.and_then(|it| it.get(name)?.get("type")).is_some_and(|it| it == "string");
-        let value = if is_text { None } else { serde_json::from_str(text).ok() };
+        let takes_text = properties.and_then(|it| it.get(name)).is_some_and(|it| takes_text(it, text));
+        let value = if takes_text { None } else { serde_json::from_str(text).ok() };
         arguments.insert(name.to_owned(), value.unwrap_or_else(|| Value::from(text)));
     }
     Ok(arguments)
+}
+
+/// Tells whether a parameter takes this text as it is.
+fn takes_text(property: &Value, text: &str) -> bool {
+    let of_type = match &property["type"] {
+        Value::String(name) => name == "string",
+        Value::Array(names) => names.iter().any(|it| it == "string"),
+        _ => false,
+    };
+    let listed = property["enum"].as_array().is_some_and(|values| values.iter().any(|it| it == text));
+    of_type || listed || property["const"] == text
 }
 
 fn text_of(result: &ToolOutput) -> String {

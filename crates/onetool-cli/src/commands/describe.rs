@@ -12,7 +12,7 @@ use crate::output;
 pub(crate) fn run(gateway: &Gateway, asked: &Describe) -> Result<(), CliError> {
     let catalog = gateway.server().catalog();
     let entry = catalog
-        .resolve(&asked.name)
+        .visible(&asked.name)
         .map_err(|error| CliError::failed(error.to_string()).hinted("`onetool tools` lists them all"))?;
     let spec = entry.spec();
     if asked.json {

@@ -36,9 +36,7 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
         return Ok(());
     }
     let loaded = environment.load_config(config)?;
-    for warning in &loaded.warnings {
-        tracing::warn!("{warning}");
-    }
+    warn(&loaded);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let gateway = Arc::new(Gateway::new(loaded, Environment::for_children())?);
@@ -59,6 +57,12 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
     served
 }
 
+fn warn(config: &Config) {
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+}
+
 async fn serve_stdio(gateway: &Gateway, stop: CancellationToken) -> Result<(), CliError> {
     let server = gateway.server();
     tokio::select! {
@@ -74,18 +78,18 @@ async fn serve_http(
     stop: CancellationToken,
 ) -> Result<(), CliError> {
     let config = gateway.config();
-    let address = match address {
-        Some(text) => text.parse().map_err(|_| {
-            CliError::usage(format!("'{text}' is no address")).hinted("write it like 127.0.0.1:7411")
-        })?,
-        None => config.http.listen,
-    };
-    let access = access(environment, &config, address)?;
-    let listener = TcpListener::bind(address).await.map_err(|error| {
+    let address = address.unwrap_or_else(|| config.http.listen.to_string());
+    if !address.contains(':') {
+        let no_address = CliError::usage(format!("'{address}' is no address"));
+        return Err(no_address.hinted("write it like 127.0.0.1:7411"));
+    }
+    let listener = TcpListener::bind(&address).await.map_err(|error| {
         CliError::failed(format!("cannot listen on {address}: {error}"))
             .hinted("`onetool serve --http 127.0.0.1:0` takes any free port")
     })?;
-    note(&format!("MCP: http://{}/mcp", listener.local_addr()?));
+    let address = listener.local_addr()?;
+    let access = access(environment, &config, address)?;
+    note(&format!("MCP: http://{address}/mcp"));
     let options = HttpOptions { access, max_body: config.http.max_body };
     Ok(http::serve(gateway.server(), listener, options, stop, DRAIN).await?)
 }
@@ -134,9 +138,12 @@ async fn stop_on_signal(stop: CancellationToken) {
 async fn reload_on_signal(gateway: Arc<Gateway>, load: impl Fn() -> Result<Config, CliError>) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
     while hangup.recv().await.is_some() {
-        let reloaded = load().and_then(|config| gateway.reload(config).map_err(CliError::from));
+        let reloaded = load().and_then(|config| {
+            warn(&config);
+            gateway.reload(config).map_err(CliError::from)
+        });
         if let Err(error) = reloaded {
-            tracing::error!("the old configuration stays in force: {error}");
+            tracing::error!("the old configuration stays in force: {}", error.message());
         }
     }
 }

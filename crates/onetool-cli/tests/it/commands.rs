@@ -61,6 +61,16 @@ fn call_reads_values_as_the_schema_says() {
     assert_snapshot!(stderr, @r#"error: schema validation failed for tool 'demo.echo': at '/n': "many" is not of type "integer""#);
     assert_eq!(sandbox.run(&["call", "demo.echo", "text"]).2, 2);
     assert_eq!(sandbox.run(&["call", "demo.echo", "--json", "[]"]).2, 2);
+    let odd = Sandbox::with_config(
+        r#"
+tools:
+  - name: a.b
+    description: d
+    params: {v: {enum: ["1", "2"]}, w: {type: [string, "null"], default: x}, n: {type: [integer, "null"], default: null}}
+    command: [printf, "%s %s %s", "{{ v }}", "{{ w }}", "{{ n }}"]
+"#,
+    );
+    assert_eq!(odd.run(&["call", "a.b", "v=1", "w=2", "n=3"]).0, "1 2 3\n");
     let raw = sandbox.run(&["call", "demo.echo", "text=x", "--raw"]).0;
     assert!(raw.contains(r#""isError": false"#), "{raw}");
 }

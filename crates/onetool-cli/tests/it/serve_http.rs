@@ -83,7 +83,7 @@ async fn a1_doing_without_a_token_is_explicit_and_logged() {
     let running = Running::start(&sandbox);
     assert_eq!(running.initialize(None).await, StatusCode::OK);
     let (_, said) = running.stop();
-    assert!(said.contains("whoever reaches 127.0.0.1:0 can use every tool"), "{said}");
+    assert!(said.contains("can use every tool"), "{said}");
     assert!(!sandbox.path().join(".onetool/token").exists());
 }
 

@@ -175,6 +175,21 @@ impl Catalog {
         self.prompts.retain(|_, registered| registered.source != *source);
     }
 
+    /// Tells which lists a client would see differently.
+    fn difference(&self, old: &Self) -> Change {
+        let tool = |catalog: &Self, entry: &Entry| {
+            (entry.flat_name().to_owned(), catalog.description(entry).to_owned(), entry.spec().clone())
+        };
+        let tools_differ = !self.tools().map(|it| tool(self, it)).eq(old.tools().map(|it| tool(old, it)));
+        let resources_differ = !self.resources().map(|it| it.spec()).eq(old.resources().map(|it| it.spec()));
+        let prompts_differ = !self.prompts().map(|it| it.spec()).eq(old.prompts().map(|it| it.spec()));
+        Change {
+            tools: tools_differ.into(),
+            resources: resources_differ.into(),
+            prompts: prompts_differ.into(),
+        }
+    }
+
     fn is_reserved(&self, name: &ToolName) -> bool {
         self.reserved.iter().any(|it| it == name.as_str() || Some(it.as_str()) == name.pack())
     }

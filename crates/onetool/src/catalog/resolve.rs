@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Catalog, Entry, UnknownName};
 
 const NEAR_NAMES: usize = 3;
-const NEAR_ENOUGH: f64 = 0.78;
+const NEAR_ENOUGH: f64 = 0.6;
 /// A prefix that every name had before names became short.
 const LEGACY_PREFIX: &str = "go_ent_";
 
@@ -20,6 +20,16 @@ impl Catalog {
             let near = if renamed_to.is_some() { Vec::new() } else { self.near_names(name) };
             UnknownName { name: name.to_owned(), renamed_to, near }
         })
+    }
+
+    /// Returns the tool of a canonical or flat name, if the policy lets callers know of it.
+    ///
+    /// # Errors
+    /// When no tool has the name, or its tool is denied.
+    pub fn visible(&self, name: &str) -> Result<&Arc<Entry>, UnknownName> {
+        let denied = || UnknownName { name: name.to_owned(), renamed_to: None, near: Vec::new() };
+        let entry = self.resolve(name)?;
+        self.rules.policy.allows(entry.name()).then_some(entry).ok_or_else(denied)
     }
 
     fn get(&self, name: &str) -> Option<&Arc<Entry>> {
@@ -37,7 +47,10 @@ impl Catalog {
             let own = entry.name().as_str().to_lowercase();
             let flat = entry.flat_name().to_lowercase();
             let tool = entry.name().tool().to_lowercase();
-            [own, flat, tool].iter().map(|it| strsim::jaro_winkler(it, &wanted)).fold(0.0, f64::max)
+            [own, flat, tool]
+                .iter()
+                .map(|it| strsim::normalized_damerau_levenshtein(it, &wanted))
+                .fold(0.0, f64::max)
         };
         let mut scored: Vec<(f64, &str)> = self
             .tools()

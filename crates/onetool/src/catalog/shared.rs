@@ -18,7 +18,6 @@ impl Change {
     pub(crate) const TOOLS: Self = Self { tools: 1, resources: 0, prompts: 0 };
     pub(crate) const RESOURCES: Self = Self { tools: 0, resources: 1, prompts: 0 };
     pub(crate) const PROMPTS: Self = Self { tools: 0, resources: 0, prompts: 1 };
-    pub(crate) const ALL: Self = Self { tools: 1, resources: 1, prompts: 1 };
 }
 
 /// The snapshot that new requests get. Those under way keep the one they have.
@@ -58,13 +57,17 @@ impl SharedCatalog {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let mut next = Catalog::clone(&current);
         let done = edit(&mut next)?;
+        let change = next.difference(&current);
         *current = Arc::new(next);
         drop(current);
-        self.announce(Change::ALL);
+        self.announce(change);
         Ok(done)
     }
 
     fn announce(&self, change: Change) {
+        if change == Change::default() {
+            return;
+        }
         self.changes.send_modify(|count| {
             count.tools += change.tools;
             count.resources += change.resources;

@@ -114,6 +114,11 @@ impl HttpTool {
     fn request(&self, args: &JsonObject) -> Result<reqwest::RequestBuilder, ToolError> {
         let failed = |error: TemplateError| ToolError::failed(error.to_string());
         let url = self.url.render(args).map_err(failed)?;
+        if climbs(&url) {
+            return Err(ToolError::failed(
+                "an argument is '.' or '..', which would change the path of the URL",
+            ));
+        }
         let mut url =
             Url::parse(&url).map_err(|error| ToolError::failed(format!("the URL is not valid: {error}")))?;
         for (name, template) in &self.query {
@@ -162,6 +167,13 @@ impl HttpTool {
             other => other,
         }
     }
+}
+
+/// Tells whether a path segment stands for the same or the upper folder, which a URL parser would carry out.
+fn climbs(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let mut segments = path.split(['/', '\\']).map(|it| it.to_ascii_lowercase().replace("%2e", "."));
+    segments.any(|it| it == "." || it == "..")
 }
 
 /// Writes an error with its causes: the outermost says only that a request failed.
@@ -267,5 +279,29 @@ impl Tool for HttpTool {
             }
             Ok(output)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::climbs;
+
+    #[test]
+    fn segments_that_a_url_parser_would_carry_out_are_found() {
+        for url in [
+            "http://h/a/..",
+            "http://h/a/../b",
+            "http://h/%2E%2e/b",
+            "http://h/.%2e",
+            "http://h/./b",
+            "http://h\\..\\b",
+        ] {
+            assert!(climbs(url), "{url}");
+        }
+        for url in
+            ["http://h/a...b", "http://h/..a/b", "http://h/?x=../..", "http://h/a%2F..%2Fb", "http://h/"]
+        {
+            assert!(!climbs(url), "{url}");
+        }
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn one_tool(server: WeakServer) -> impl Resource {
         async move {
             let catalog = server.upgrade().map(|server| server.catalog()).unwrap_or_default();
             let name = request.values.get("name").map_or("", String::as_str);
-            match catalog.resolve(name) {
+            match catalog.visible(name) {
                 Ok(entry) => Ok(ResourceContents::text(card(&catalog, entry).to_string(), JSON)),
                 Err(unknown) => {
                     let uri = format!("{} ({unknown})", request.uri);

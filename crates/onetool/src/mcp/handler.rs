@@ -211,7 +211,7 @@ impl ServerHandler for Handler {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let catalog = self.server.catalog();
-        catalog.resolve(name).ok().map(|entry| convert::tool(&catalog, entry))
+        catalog.visible(name).ok().map(|entry| convert::tool(&catalog, entry))
     }
 
     async fn call_tool(

@@ -139,6 +139,10 @@ tools:
     );
     let image = client.call("api_get", json!({"path": "image"})).await.unwrap();
     assert_eq!(image["content"][0], json!({"type": "image", "data": "AQL/", "mimeType": "image/png"}));
+    for climbing in ["..", "."] {
+        let text = client.call_text("api_get", json!({"path": climbing})).await;
+        assert!(text.contains("would change the path of the URL"), "{text}");
+    }
     let away = client.call_text("api_get", json!({"path": "away"})).await;
     assert!(away.starts_with("error: HTTP 307"), "another host is not followed: {away}");
 }
@@ -220,5 +224,6 @@ tools:
     assert_eq!(client.tool_names().await, ["demo_read"]);
     assert_eq!(client.call_text("demo_read", json!({})).await, "ok");
     assert_snapshot!(client.call_text("demo_delete_all", json!({})).await, @"error: tool 'demo.delete_all' is not allowed by the policy of this server");
+    assert!(client.read("onetool://tool/demo.delete_all").await.is_err(), "what is denied is not described");
     assert_snapshot!(client.call_text("other_tool", json!({})).await, @"error: tool 'other.tool' is not allowed by the policy of this server");
 }
