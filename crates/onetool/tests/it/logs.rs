@@ -20,8 +20,8 @@ async fn l3_the_log_has_outcome_and_sizes_and_never_a_value() {
         .unwrap();
     server
         .register_tool(tool_fn("demo.panic", "", |_: JsonObject, _: CallContext| async {
-            let broken: Result<&str, &str> = Err("canary-panic");
-            broken.unwrap()
+            let missing: Option<&str> = std::hint::black_box(None);
+            missing.expect("canary-panic")
         }))
         .unwrap();
     let call = async |name: &str, args| server.call(name, object(args), CallContext::detached()).await;
