@@ -51,6 +51,7 @@ impl McpHttp {
     pub(crate) async fn answer(self, request: Request<Body>) -> Response {
         let declares = may_open_a_session(&request);
         // A stream of news is no answer that somebody waits for.
+        let ends_a_session = request.method() == Method::DELETE;
         let is_answer = request.method() == Method::POST
             && !has_method(&request, |method| method == "subscriptions/listen");
         let due = is_answer.then(|| self.answers_due.token());
@@ -70,6 +71,10 @@ impl McpHttp {
         let (mut parts, body) = response.into_parts();
         if declares {
             parts.headers.remove(CONTENT_LENGTH);
+        }
+        if ends_a_session && parts.status == StatusCode::ACCEPTED {
+            // The session has ended by now; some clients take `accepted` for a failure.
+            parts.status = StatusCode::NO_CONTENT;
         }
         let pieces = Body::new(body).into_data_stream().map(move |piece| {
             let _until_the_end = &due;

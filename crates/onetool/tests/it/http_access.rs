@@ -181,3 +181,16 @@ async fn a_client_that_accepts_anything_is_taken_at_its_word() {
     let opened = client.post(http.url("/mcp")).json(&body).send().await.unwrap();
     assert_eq!(opened.status(), StatusCode::OK);
 }
+
+#[tokio::test]
+async fn a_session_ends_when_its_client_says_so() {
+    let http = HttpServer::start(&server(), HttpOptions::default()).await;
+    let session = http.post_initialize().send().await.unwrap().headers()["mcp-session-id"].clone();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let ended =
+        client.delete(http.url("/mcp")).header("mcp-session-id", session.clone()).send().await.unwrap();
+    assert_eq!(ended.status(), StatusCode::NO_CONTENT);
+    let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}).to_string();
+    let after = http.post_mcp(ping).header("mcp-session-id", session).send().await.unwrap();
+    assert_eq!(after.status(), StatusCode::NOT_FOUND);
+}
