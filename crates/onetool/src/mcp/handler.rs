@@ -47,6 +47,11 @@ impl Handler {
         Self { server, session: Arc::default(), _news_guard: ended.clone().drop_guard(), ended }
     }
 
+    /// Returns the token that ends what belongs to the session.
+    pub(super) fn ended(&self) -> CancellationToken {
+        self.ended.clone()
+    }
+
     fn context(&self, cx: RequestContext<RoleServer>, input: InputState) -> CallContext {
         let caller = caller(&cx);
         let call = ClientCall::new(cx, self.session.log_level());
@@ -173,7 +178,7 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
-        news::tell_subscription(&self.server, &cx).await;
+        news::tell_subscription(&self.server, &cx, &self.ended).await;
         Ok(())
     }
 
@@ -201,7 +206,7 @@ impl ServerHandler for Handler {
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let catalog = self.server.catalog();
-        let tools = catalog.tools().map(|entry| (entry.flat_name(), entry));
+        let tools = catalog.listed().map(|entry| (entry.flat_name(), entry));
         let (page, next_cursor) = self.page(request.as_ref(), tools)?;
         let tools = page.into_iter().map(|entry| convert::tool(&catalog, entry)).collect();
         let mut result = ListToolsResult::with_all_items(tools);

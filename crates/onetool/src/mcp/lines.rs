@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientNotification, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification, RequestId,
-    ServerJsonRpcMessage,
+    ClientNotification, ClientRequest, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification,
+    RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -35,7 +35,8 @@ pub(super) struct LineTransport<R, W> {
     saw_request: bool,
     write: Arc<Mutex<W>>,
     due: Due,
-    shutdown: CancellationToken,
+    /// Ends what belongs to the session, such as its streams of news.
+    ended: CancellationToken,
 }
 
 /// Requests that wait for their answer: ours to wait for at the end of input, the server's when it shuts down.
@@ -62,7 +63,7 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(super) fn new(read: R, write: W, server: &Server) -> Self {
+    pub(super) fn new(read: R, write: W, server: &Server, ended: CancellationToken) -> Self {
         let due =
             Due { waiting: Arc::default(), ours: TaskTracker::new(), all: server.answers_due().clone() };
         Self {
@@ -72,7 +73,7 @@ where
             saw_request: false,
             write: Arc::new(Mutex::new(write)),
             due,
-            shutdown: server.shutdown_token().clone(),
+            ended,
         }
     }
 
@@ -201,7 +202,10 @@ where
                     match &message {
                         JsonRpcMessage::Request(request) => {
                             self.saw_request = true;
-                            self.due.add(request.id.clone());
+                            // A stream of news has no end of its own, so nobody waits for it.
+                            if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
+                                self.due.add(request.id.clone());
+                            }
                         }
                         // A cancelled request gets no answer.
                         JsonRpcMessage::Notification(JsonRpcNotification {
@@ -223,8 +227,9 @@ where
         self.due.ours.close();
         tokio::select! {
             () = self.due.ours.wait() => {}
-            () = self.shutdown.cancelled() => {}
+            () = self.ended.cancelled() => {}
         }
+        self.ended.cancel();
         None
     }
 

@@ -60,8 +60,8 @@ impl Server {
     {
         use rmcp::service::{QuitReason, ServerInitializeError};
 
-        let transport = LineTransport::new(read, write, self);
         let handler = Handler::new(self.clone());
+        let transport = LineTransport::new(read, write, self, handler.ended());
         let running = match handler.serve_with_ct(transport, self.shutdown_token().child_token()).await {
             Ok(running) => running,
             // A client that goes away before it said anything is no failure.

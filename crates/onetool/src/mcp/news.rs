@@ -110,14 +110,18 @@ async fn notify_lists(
 }
 
 /// Sends news to a subscription of a stateless client, which hears only what it asked for.
-pub(super) async fn tell_subscription(server: &Server, subscription: &SubscriptionContext) {
+pub(super) async fn tell_subscription(
+    server: &Server,
+    subscription: &SubscriptionContext,
+    ended: &CancellationToken,
+) {
     let wanted = subscription.accepted().clone();
     let sink = subscription.sink();
     let mut news = News::of(server);
     loop {
         let item = tokio::select! {
             () = subscription.cancelled() => return,
-            () = server.shutdown_token().cancelled() => return,
+            () = ended.cancelled() => return,
             item = news.next() => item,
         };
         let sent = match item {

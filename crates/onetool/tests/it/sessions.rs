@@ -224,6 +224,41 @@ async fn a_client_that_closes_its_input_still_gets_the_answers_it_waits_for() {
 }
 
 #[tokio::test]
+async fn a_stateless_client_hears_what_it_listens_to_and_does_not_keep_the_server_up() {
+    let server = server();
+    let mut client = RawClient::connect(&server);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let params = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
+    let listen = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params});
+    client.send_line(&listen.to_string()).await;
+    let acknowledged = client.message().await.unwrap();
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged", "{acknowledged}");
+    server.register_tool(hello("demo.late")).unwrap();
+    assert_eq!(client.message().await.unwrap()["method"], "notifications/tools/list_changed");
+    client.close_input().await;
+    while let Some(message) = client.message().await {
+        assert_ne!(message["method"], "notifications/tools/list_changed", "told once");
+    }
+}
+
+#[tokio::test]
+async fn values_are_proposed_for_the_arguments_of_a_prompt() {
+    let server = Server::builder().completions().build().unwrap();
+    let prompt = prompt_fn("p", "", |(): (), _: CallContext| async { PromptMessage::user("") });
+    let languages = ["python", "perl", "rust"];
+    let prompt = prompt.completions(move |argument, typed| {
+        let proposals = languages.iter().filter(|it| argument == "language" && it.starts_with(typed));
+        proposals.map(ToString::to_string).collect()
+    });
+    server.register_prompt(prompt).unwrap();
+    let client = Client::connect(&server).await;
+    assert_eq!(client.complete("p", "language", "p").await.unwrap(), ["python", "perl"]);
+    assert!(client.complete("p", "other", "p").await.unwrap().is_empty());
+    assert!(client.complete("nothing", "language", "p").await.is_err());
+}
+
+#[tokio::test]
 async fn the_newest_revision_can_be_capped() {
     let server = Server::builder().newest_protocol("2025-06-18").build().unwrap();
     let answer = RawClient::connect(&server).initialize().await;
