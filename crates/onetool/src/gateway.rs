@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::Server;
 use crate::catalog::{Catalog, RegisterError, Rules, Source};
 use crate::config::{Config, Location};
 use crate::declared::{ChildEnvironment, DeclareError, Declared};
-use crate::{Server, discover};
 
 /// Names of tools, and packs, that belong to the gateway.
 const RESERVED: [&str; 6] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot"];
@@ -68,13 +68,13 @@ impl Gateway {
             .newest_protocol(config.protocol_max.as_str())
             .logging()
             .completions()
+            .discovery()
             .reserved(&RESERVED);
         if let Some(instructions) = &config.server.instructions {
             builder = builder.instructions(instructions);
         }
         let unplaced = |source| GatewayError::Register { at: None, source };
         let server = builder.build().map_err(unplaced)?;
-        discover::register(&server).map_err(unplaced)?;
         let gateway = Self { server, environment, config: RwLock::default() };
         gateway.apply(config)?;
         Ok(gateway)

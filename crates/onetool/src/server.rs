@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::capabilities::Capabilities;
 use crate::catalog::{Catalog, Change, RegisterError, SharedCatalog, Source};
+use crate::discover;
 use crate::dispatch::{CallError, Dispatch};
 use crate::mcp::StateSeal;
 use crate::read::{self, ReadError};
@@ -249,6 +250,7 @@ impl WeakServer {
 pub struct ServerBuilder {
     options: Options,
     reserved: Vec<&'static str>,
+    has_discovery: bool,
     tools: Vec<Arc<dyn Tool>>,
     resources: Vec<Arc<dyn Resource>>,
     prompts: Vec<Arc<dyn Prompt>>,
@@ -266,7 +268,14 @@ impl Default for ServerBuilder {
             call_timeout: DEFAULT_CALL_TIMEOUT,
             newest_protocol: None,
         };
-        Self { options, reserved: Vec::new(), tools: Vec::new(), resources: Vec::new(), prompts: Vec::new() }
+        Self {
+            options,
+            reserved: Vec::new(),
+            has_discovery: false,
+            tools: Vec::new(),
+            resources: Vec::new(),
+            prompts: Vec::new(),
+        }
     }
 }
 
@@ -348,6 +357,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds what tells clients about the tools: the resources `onetool://tools` and `onetool://tool/{name}`, and the
+    /// prompts `batch_search` and `transform_data`.
+    #[must_use]
+    pub fn discovery(mut self) -> Self {
+        self.has_discovery = true;
+        self
+    }
+
     /// Keeps names (or whole packs) for the gateway itself.
     pub(crate) fn reserved(mut self, names: &[&'static str]) -> Self {
         self.reserved.extend(names);
@@ -380,6 +397,10 @@ impl ServerBuilder {
             answers_due: TaskTracker::new(),
             shutdown: CancellationToken::new(),
         };
-        Ok(Server { inner: Arc::new(inner) })
+        let server = Server { inner: Arc::new(inner) };
+        if self.has_discovery {
+            discover::register(&server)?;
+        }
+        Ok(server)
     }
 }

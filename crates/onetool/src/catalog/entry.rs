@@ -12,7 +12,9 @@ use crate::validate::{Validator, listed_schema};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// It belongs to the gateway itself.
+    /// It is one of the few tools that every client of the gateway sees, such as `run`.
+    Surface,
+    /// It belongs to the gateway itself, and is found like any other tool.
     Builtin,
     /// A program registered it.
     Code,
@@ -23,14 +25,24 @@ pub enum Source {
 impl Source {
     /// Tells whether a broken schema is the operator's own mistake, to be refused at once.
     fn is_checked_at_registration(&self) -> bool {
-        matches!(self, Self::Builtin | Self::Code | Self::Config)
+        matches!(self, Self::Surface | Self::Builtin | Self::Code | Self::Config)
+    }
+
+    /// Tells whether the gateway itself registers it, and so may use the names that it keeps.
+    pub(super) fn is_own(&self) -> bool {
+        matches!(self, Self::Surface | Self::Builtin)
+    }
+
+    /// Tells whether it stands on every client's list; what does not is found by search and called all the same.
+    pub(super) fn is_listed(&self) -> bool {
+        matches!(self, Self::Surface | Self::Code | Self::Config)
     }
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Builtin | Self::Code | Self::Config => f.write_str("local"),
+            Self::Surface | Self::Builtin | Self::Code | Self::Config => f.write_str("local"),
         }
     }
 }

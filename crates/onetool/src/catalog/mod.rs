@@ -53,8 +53,17 @@ impl<T: ?Sized> Clone for Registered<T> {
 }
 
 impl Catalog {
-    /// Returns every tool that the policy allows.
+    /// Returns every tool that the policy allows, but not the gateway's surface.
     pub fn tools(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
+        self.allowed().filter(|entry| *entry.source() != Source::Surface)
+    }
+
+    /// Returns the tools that stand on every client's list.
+    pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.allowed().filter(|entry| entry.source().is_listed())
+    }
+
+    fn allowed(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
         self.tools.values().filter(|entry| self.rules.policy.allows(entry.name()))
     }
 
@@ -110,7 +119,7 @@ impl Catalog {
     pub(crate) fn add_tool(&mut self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
         let name = tool.spec().name.clone();
         name.check()?;
-        if source != Source::Builtin && self.is_reserved(&name) {
+        if !source.is_own() && self.is_reserved(&name) {
             return Err(RegisterError::ReservedTool { name });
         }
         if self.tools.contains_key(&name) {
@@ -180,7 +189,7 @@ impl Catalog {
         let tool = |catalog: &Self, entry: &Entry| {
             (entry.flat_name().to_owned(), catalog.description(entry).to_owned(), entry.spec().clone())
         };
-        let tools_differ = !self.tools().map(|it| tool(self, it)).eq(old.tools().map(|it| tool(old, it)));
+        let tools_differ = !self.listed().map(|it| tool(self, it)).eq(old.listed().map(|it| tool(old, it)));
         let resources_differ = !self.resources().map(|it| it.spec()).eq(old.resources().map(|it| it.spec()));
         let prompts_differ = !self.prompts().map(|it| it.spec()).eq(old.prompts().map(|it| it.spec()));
         Change {
@@ -199,7 +208,7 @@ impl Catalog {
         let wanted = name.flat();
         let is_taken = |flat: &str| {
             self.by_flat_name.contains_key(flat)
-                || (*source != Source::Builtin && self.reserved.iter().any(|it| it == flat))
+                || (!source.is_own() && self.reserved.iter().any(|it| it == flat))
         };
         if !is_taken(&wanted) {
             return wanted;

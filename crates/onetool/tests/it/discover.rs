@@ -1,6 +1,7 @@
 //! DSC: what the gateway tells about itself over MCP.
 
 use insta::assert_snapshot;
+use onetool::Server;
 use onetool_testkit::{Client, Era, RawClient};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -41,8 +42,8 @@ async fn dsc_1_1_the_list_of_tools_is_a_resource() {
 
 #[tokio::test]
 async fn dsc_1_2_without_tools_the_list_is_empty() {
-    let folder = TempDir::new().unwrap();
-    let client = Client::connect(gateway(folder.path(), "").server()).await;
+    let server = Server::builder().discovery().build().unwrap();
+    let client = Client::connect(&server).await;
     assert_eq!(client.read("onetool://tools").await.unwrap()["text"], "[]");
 }
 
