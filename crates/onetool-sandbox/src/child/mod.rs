@@ -1,0 +1,235 @@
+//! What happens in a child: take the program, prepare its source, run it, say how it ended.
+
+mod channel;
+mod errors;
+mod native;
+mod source;
+mod values;
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rustpython::InterpreterBuilderExt as _;
+use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef};
+use rustpython_vm::compiler::Mode;
+use rustpython_vm::function::FuncArgs;
+use rustpython_vm::scope::Scope;
+use rustpython_vm::{
+    AsObject as _, Interpreter, InterpreterBuilder, PyObjectRef, PyResult, Settings, VirtualMachine,
+};
+
+use self::channel::Channel;
+use self::source::Prepared;
+use self::values::Converter;
+use crate::process::exit_now;
+use crate::wire::{self, Done, FromChild, ToChild};
+use crate::{LimitKind, NameKind};
+
+/// The Python side of the child, in the order in which it is loaded.
+const PRELUDE: &[(&str, &str)] = &[
+    ("onetool/posix.py", include_str!("../prelude/posix.py")),
+    ("onetool/modules.py", include_str!("../prelude/modules.py")),
+    ("onetool/tools.py", include_str!("../prelude/tools.py")),
+    ("onetool/loop.py", include_str!("../prelude/loop.py")),
+    ("onetool/fences.py", include_str!("../prelude/fences.py")),
+];
+
+/// Room in the last frame beside the result.
+const DONE_MARGIN: usize = 256;
+
+/// What the prelude defined: everything that a child needs of it.
+pub(crate) struct Prelude {
+    globals: PyDictRef,
+}
+
+/// Makes the interpreter.
+pub(crate) fn warm_interpreter() -> Interpreter {
+    let mut settings = Settings::default();
+    settings.isolated = true;
+    settings.ignore_environment = true;
+    settings.import_site = false;
+    settings.install_signal_handlers = false;
+    settings.write_bytecode = false;
+    settings.argv = vec!["main.py".to_owned()];
+    InterpreterBuilder::new().settings(settings).init_stdlib().interpreter()
+}
+
+/// Loads the prelude, and with it the modules that programs use most.
+pub(crate) fn warm_prelude(vm: &VirtualMachine) -> Result<Prelude, String> {
+    let load = || -> PyResult<PyDictRef> {
+        let scope = vm.new_scope_with_builtins();
+        native::install(vm, &scope.globals)?;
+        scope.globals.set_item("__name__", vm.ctx.new_str("onetool").into(), vm)?;
+        for (name, source) in PRELUDE {
+            let code =
+                vm.compile(source, Mode::Exec, *name).map_err(|error| error.into_pyexception(vm, None))?;
+            vm.run_code_obj(code, scope.clone())?;
+        }
+        close_code_objects(vm);
+        Ok(scope.globals)
+    };
+    load().map(|globals| Prelude { globals }).map_err(|error| {
+        let mut text = String::new();
+        // A traceback that cannot be written leaves the text empty.
+        let _ = vm.write_exception(&mut text, &error);
+        text
+    })
+}
+
+/// Takes away the ways to make bytecode by hand: the interpreter trusts its compiler.
+fn close_code_objects(vm: &VirtualMachine) {
+    let code = vm.ctx.types.code_type;
+    code.slots.new.store(None);
+    for name in ["replace", "__replace__"] {
+        let refuse = |_: FuncArgs, vm: &VirtualMachine| -> PyResult {
+            Err(vm.new_type_error("code objects cannot be made by hand in run"))
+        };
+        code.set_attr(vm.ctx.intern_str(name), vm.new_function("replace", refuse).into());
+    }
+}
+
+/// Runs the one program of this process.
+pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake: (OwnedFd, OwnedFd)) {
+    let socket = UnixStream::from(socket);
+    let Ok(ToChild::Program { source, file_name, max_frame, max_result }) = wire::read_frame(&socket) else {
+        return;
+    };
+    let channel = channel::open(socket, wake, max_frame);
+    let program = Running { vm, prelude, channel, file_name, max_result };
+    // A panic of the interpreter stands on stderr, where the gateway finds it.
+    let done = catch_unwind(AssertUnwindSafe(|| program.run(&source))).unwrap_or_else(|_| exit_now(101));
+    let max =
+        if matches!(done, Done::Value { .. }) { max_result.saturating_add(DONE_MARGIN) } else { max_frame };
+    if !channel.send_within(max, &FromChild::Done(done)) {
+        channel.send(&FromChild::Done(Done::Limit(LimitKind::Result)));
+    }
+}
+
+struct Running<'a> {
+    vm: &'a VirtualMachine,
+    prelude: &'a Prelude,
+    channel: &'a Channel,
+    file_name: String,
+    max_result: usize,
+}
+
+impl Running<'_> {
+    fn run(&self, source: &str) -> Done {
+        let prepared = match source::prepare(source) {
+            Ok(prepared) => prepared,
+            Err(done) => return done,
+        };
+        let hints = match self.bind_names(&prepared) {
+            Ok(hints) => hints,
+            Err(error) => return self.exception(source, &[], &error),
+        };
+        let ended = self.execute(&prepared);
+        match ended {
+            Ok(done) => done,
+            Err(error) => self.exception(source, &hints, &error),
+        }
+    }
+
+    fn exception(&self, source: &str, hints: &[(String, String)], error: &PyBaseExceptionRef) -> Done {
+        errors::describe(self.vm, error, &errors::Source { text: source, file_name: &self.file_name }, hints)
+    }
+
+    /// Asks the host what the free names are, binds those it knows, and gives the hints for the others.
+    fn bind_names(&self, prepared: &Prepared) -> PyResult<Vec<(String, String)>> {
+        let builtins = self.vm.builtins.dict();
+        let is_unknown = |name: &String| !builtins.contains_key(name.as_str(), self.vm);
+        let names: Vec<String> = prepared.free_names.iter().filter(|it| is_unknown(it)).cloned().collect();
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut hints = Vec::new();
+        for (name, kind) in names.iter().zip(self.channel.names(names.clone())) {
+            match kind {
+                NameKind::Unknown { hint } => hints.extend(hint.map(|hint| (name.clone(), hint))),
+                kind => {
+                    self.prelude.call(
+                        self.vm,
+                        "_bind",
+                        vec![
+                            self.vm.ctx.new_str(name.as_str()).into(),
+                            self.vm.ctx.new_bool(kind == NameKind::Pack).into(),
+                        ],
+                    )?;
+                }
+            }
+        }
+        Ok(hints)
+    }
+
+    fn execute(&self, prepared: &Prepared) -> PyResult<Done> {
+        let vm = self.vm;
+        self.prelude.call(vm, "_begin", Vec::new())?;
+        let mut options = vm.compile_opts();
+        options.allow_top_level_await = true;
+        let code = vm
+            .compile_with_opts(&prepared.text, Mode::Exec, self.file_name.as_str(), options)
+            .map_err(|error| error.into_pyexception(vm, None))?;
+        let scope = vm.new_scope_with_main()?;
+        let globals = scope.globals.clone();
+        let (has_value, value) = match self.execute_code(code, scope) {
+            Ok(()) if prepared.has_value => (true, globals.get_item(source::RESULT, vm)?),
+            Ok(()) => (false, vm.ctx.none()),
+            Err(error) => match self.early_end(&error) {
+                Some(ended) => ended,
+                None => return Err(error),
+            },
+        };
+        let value = self.prelude.call(vm, "_finish", vec![value])?;
+        self.prelude.call(vm, "_end", Vec::new())?;
+        let simplify = self.prelude.get(vm, "_simplify")?;
+        let mut converter = Converter::new(vm, &simplify, self.max_result);
+        let value = match converter.convert(&value) {
+            Err(_) if converter.is_over() => return Ok(Done::Limit(LimitKind::Result)),
+            converted => converted?,
+        };
+        let format =
+            globals.get_item_opt("__format__", vm)?.filter(|it| it.class().is(vm.ctx.types.str_type));
+        let format = format.map(|it| it.str(vm).map(|it| it.to_string_lossy().into_owned())).transpose()?;
+        let sanitize =
+            globals.get_item_opt("__sanitize__", vm)?.map_or(Ok(false), |it| it.try_to_bool(vm))?;
+        Ok(Done::Value { has_value, value, format, sanitize })
+    }
+
+    fn execute_code(
+        &self,
+        code: rustpython_vm::PyRef<rustpython_vm::builtins::PyCode>,
+        scope: Scope,
+    ) -> PyResult<()> {
+        let vm = self.vm;
+        let returned = vm.run_code_obj(code, scope)?;
+        if returned.class().is(vm.ctx.types.coroutine_type) {
+            self.prelude.call(vm, "_drive", vec![returned])?;
+        }
+        Ok(())
+    }
+
+    /// Takes `return` at the top level, and `exit()`, for what they are: ends that are no errors.
+    fn early_end(&self, error: &PyBaseExceptionRef) -> Option<(bool, PyObjectRef)> {
+        let vm = self.vm;
+        if error.class().name().to_string() == "_Return" {
+            return Some((true, error.get_arg(0).unwrap_or_else(|| vm.ctx.none())));
+        }
+        if error.fast_isinstance(vm.ctx.exceptions.system_exit) {
+            let code = error.get_arg(0).unwrap_or_else(|| vm.ctx.none());
+            let is_success = vm.is_none(&code) || code.str(vm).is_ok_and(|code| code.as_bytes() == b"0");
+            return is_success.then(|| (false, vm.ctx.none()));
+        }
+        None
+    }
+}
+
+impl Prelude {
+    fn get(&self, vm: &VirtualMachine, name: &str) -> PyResult {
+        self.globals.get_item(name, vm)
+    }
+
+    fn call(&self, vm: &VirtualMachine, name: &str, arguments: Vec<PyObjectRef>) -> PyResult {
+        self.get(vm, name)?.call(arguments, vm)
+    }
+}

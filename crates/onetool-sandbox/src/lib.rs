@@ -1,0 +1,30 @@
+//! An internal component crate of onetool: Python in caged child processes.
+//!
+//! A [`Sandbox`] starts one *zygote*, a process with a warm interpreter, and has it fork a child for every run. The
+//! child shuts itself in (resource limits, no new privileges, Landlock, seccomp), runs one program, and ends. Code
+//! reaches the outside only by calls that the [`Host`] answers. The crate knows no tools.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "onetool-sandbox forks caged processes and needs Linux; build without the `python` feature elsewhere"
+);
+
+mod cage;
+mod child;
+mod control;
+mod host;
+mod limits;
+mod link;
+mod outcome;
+mod process;
+mod sandbox;
+mod session;
+mod wire;
+mod zygote;
+
+pub use crate::cage::CageReport;
+pub use crate::host::{Host, HostCall, HostError, NameKind};
+pub use crate::limits::{LimitKind, Limits};
+pub use crate::outcome::{Completion, Outcome, Program, RunError};
+pub use crate::sandbox::{Sandbox, SandboxOptions, WorkerCommand};
+pub use crate::zygote::zygote_main;

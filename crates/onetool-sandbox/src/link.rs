@@ -1,0 +1,246 @@
+//! The gateway's end of the control socket: starts the zygote, asks it for children, hears how they ended.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
+use rustix::process::{Signal, pidfd_send_signal};
+use tokio::io::Interest;
+use tokio::net::UnixDatagram;
+use tokio::process::{Child, Command};
+use tokio::sync::{oneshot, watch};
+
+use crate::control::{self, ForkRequest, ZygoteReport};
+use crate::{CageReport, RunError, WorkerCommand};
+
+/// How long a zygote may take to warm up.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A running zygote. Dropping it ends the zygote and all its children.
+pub(crate) struct Link {
+    control: Arc<UnixDatagram>,
+    state: watch::Receiver<State>,
+    children: Arc<Mutex<Children>>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Starting,
+    Ready(CageReport),
+    Ended(String),
+}
+
+#[derive(Default)]
+struct Children {
+    last_id: u64,
+    running: HashMap<u64, Running>,
+}
+
+struct Running {
+    /// Known as soon as the zygote has answered.
+    process: Option<OwnedFd>,
+    /// Set when nobody waits any more: the child is killed as soon as it is known.
+    is_abandoned: bool,
+    exit: Option<oneshot::Sender<Exit>>,
+}
+
+/// How a child ended.
+#[derive(Clone, Debug)]
+pub(crate) enum Exit {
+    Code(i32),
+    Signal(i32),
+    /// It was never there, or its end is unknown.
+    Lost(String),
+}
+
+impl Link {
+    /// Starts a zygote.
+    pub(crate) fn start(worker: &WorkerCommand) -> Result<Self, RunError> {
+        let unavailable = |error: io::Error| RunError::Unavailable {
+            reason: format!("{}: {error}", worker.program.display()),
+        };
+        Self::try_start(worker).map_err(unavailable)
+    }
+
+    fn try_start(worker: &WorkerCommand) -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC;
+        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+        rustix::io::ioctl_fionbio(&ours, true)?;
+        let process = Command::new(&worker.program)
+            .args(&worker.args)
+            .env_clear()
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            // A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its runs in order.
+            .process_group(0)
+            .spawn()?;
+        let control = Arc::new(UnixDatagram::from_std(ours.into())?);
+        let children = Arc::new(Mutex::new(Children::default()));
+        let (state_sender, state) = watch::channel(State::Starting);
+        tokio::spawn(listen(control.clone(), process, state_sender, Arc::downgrade(&children)));
+        Ok(Self { control, state, children })
+    }
+
+    /// Whether the zygote has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(*self.state.borrow(), State::Ended(_)) || self.state.has_changed().is_err()
+    }
+
+    /// Waits until the zygote is warm.
+    pub(crate) async fn ready(&self) -> Result<CageReport, RunError> {
+        let mut state = self.state.clone();
+        let decided = state.wait_for(|state| !matches!(state, State::Starting));
+        let reason = match tokio::time::timeout(START_TIMEOUT, decided).await {
+            Ok(Ok(state)) => match &*state {
+                State::Ready(report) => return Ok(*report),
+                State::Ended(reason) => reason.clone(),
+                State::Starting => "it is not ready".to_owned(),
+            },
+            Ok(Err(_)) => "it is gone".to_owned(),
+            Err(_) => format!("it was not ready after {} s", START_TIMEOUT.as_secs()),
+        };
+        Err(RunError::Unavailable { reason })
+    }
+
+    /// Asks for a child that talks over `socket`.
+    pub(crate) async fn fork(
+        &self,
+        memory_bytes: u64,
+        socket: OwnedFd,
+        stderr: OwnedFd,
+    ) -> Result<ChildGuard, RunError> {
+        let (exit_sender, exit) = oneshot::channel();
+        let id = {
+            let mut children = lock(&self.children);
+            children.last_id += 1;
+            let id = children.last_id;
+            let running = Running { process: None, is_abandoned: false, exit: Some(exit_sender) };
+            children.running.insert(id, running);
+            id
+        };
+        let guard = ChildGuard { id, children: self.children.clone(), exit };
+        let request = ForkRequest { id, memory_bytes };
+        let send = || control::send(&self.control, &request, &[socket.as_fd(), stderr.as_fd()]);
+        match self.control.async_io(Interest::WRITABLE, send).await {
+            Ok(()) => Ok(guard),
+            Err(error) => {
+                Err(RunError::Unavailable { reason: format!("the worker does not listen: {error}") })
+            }
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // The zygote sees the end of its control socket, ends its children, and exits. If it is gone already, so be it.
+        let _ = shutdown(&self.control, Shutdown::Both);
+    }
+}
+
+/// A child of the zygote; dropping it kills the child.
+pub(crate) struct ChildGuard {
+    id: u64,
+    children: Arc<Mutex<Children>>,
+    exit: oneshot::Receiver<Exit>,
+}
+
+impl ChildGuard {
+    /// Waits for the child's end.
+    pub(crate) async fn exit(&mut self) -> Exit {
+        let lost = |_| Exit::Lost("the process it was forked from died".to_owned());
+        (&mut self.exit).await.unwrap_or_else(lost)
+    }
+}
+
+impl Drop for ChildGuard {
+    fn drop(&mut self) {
+        let mut children = lock(&self.children);
+        let Some(running) = children.running.get_mut(&self.id) else { return };
+        running.is_abandoned = true;
+        kill(running);
+    }
+}
+
+fn kill(running: &Running) {
+    if let Some(process) = &running.process {
+        // One that has ended already is no failure.
+        let _ = pidfd_send_signal(process, Signal::KILL);
+    }
+}
+
+fn lock(children: &Mutex<Children>) -> std::sync::MutexGuard<'_, Children> {
+    children.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Hears the zygote's reports until it ends, and takes its exit status.
+async fn listen(
+    control: Arc<UnixDatagram>,
+    mut process: Child,
+    state: watch::Sender<State>,
+    children: Weak<Mutex<Children>>,
+) {
+    let end = loop {
+        let receive = || control::receive::<ZygoteReport>(&control);
+        match control.async_io(Interest::READABLE, receive).await {
+            Ok(Some((ZygoteReport::Ready { cage }, _))) => {
+                state.send_replace(State::Ready(cage));
+            }
+            Ok(Some((report, descriptors))) => {
+                if let Some(children) = children.upgrade() {
+                    note(&mut lock(&children), report, descriptors);
+                }
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    let _ = shutdown(&control, Shutdown::Both);
+    let status = process.wait().await;
+    state.send_replace(State::Ended(describe_end(end, status)));
+    if let Some(children) = children.upgrade() {
+        // Their receivers learn that nothing will come.
+        lock(&children).running.clear();
+    }
+}
+
+fn note(children: &mut Children, report: ZygoteReport, mut descriptors: Vec<OwnedFd>) {
+    match report {
+        ZygoteReport::Ready { .. } => {}
+        ZygoteReport::Forked { id } => {
+            if let Some(running) = children.running.get_mut(&id) {
+                running.process = descriptors.pop();
+                if running.is_abandoned {
+                    kill(running);
+                }
+            }
+        }
+        ZygoteReport::Failed { id, reason } => finish(children, id, Exit::Lost(format!("fork: {reason}"))),
+        ZygoteReport::Exited { id, code, signal } => {
+            let exit = match (code, signal) {
+                (Some(code), _) => Exit::Code(code),
+                (None, Some(signal)) => Exit::Signal(signal),
+                (None, None) => Exit::Lost("no exit status".to_owned()),
+            };
+            finish(children, id, exit);
+        }
+    }
+}
+
+fn finish(children: &mut Children, id: u64, exit: Exit) {
+    if let Some(sender) = children.running.remove(&id).and_then(|running| running.exit) {
+        // Nobody may be waiting any more.
+        let _ = sender.send(exit);
+    }
+}
+
+fn describe_end(error: Option<io::Error>, status: io::Result<ExitStatus>) -> String {
+    match (error, status) {
+        (Some(error), _) => format!("it sent something unexpected: {error}"),
+        (None, Ok(status)) => format!("it ended ({status})"),
+        (None, Err(error)) => format!("it ended: {error}"),
+    }
+}

@@ -1,0 +1,63 @@
+//! Frames between the gateway and a child: a length of four bytes, little-endian, and that much JSON.
+
+use std::io::{self, Read};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{HostError, LimitKind, NameKind};
+
+/// What the gateway sends.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToChild {
+    /// The first frame.
+    Program { source: String, file_name: String, max_frame: usize, max_result: usize },
+    /// Answers [`FromChild::Names`].
+    Names(Vec<NameKind>),
+    /// Answers [`FromChild::Call`].
+    Answer { id: u64, result: Result<Value, HostError> },
+}
+
+/// What a child sends.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FromChild {
+    /// Asks what these names are.
+    Names(Vec<String>),
+    /// Calls the host.
+    Call { id: u64, name: String, args: Vec<Value>, kwargs: Map<String, Value> },
+    /// Prints.
+    Print(String),
+    /// The last frame.
+    Done(Done),
+}
+
+/// How the code ended.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Done {
+    Value { has_value: bool, value: Value, format: Option<String>, sanitize: bool },
+    Exception { kind: String, message: String, line: Option<u32>, traceback: String },
+    Syntax { message: String, line: u32, column: u32, text: String },
+    Limit(LimitKind),
+}
+
+/// Makes the bytes of a frame.
+pub(crate) fn encode(frame: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; 4];
+    serde_json::to_writer(&mut bytes, frame)?;
+    let length = u32::try_from(bytes.len() - 4).map_err(|_| io::Error::other("the frame is over 4 GB"))?;
+    bytes[..4].copy_from_slice(&length.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Reads a frame; blocks until it is complete.
+pub(crate) fn read_frame<T: DeserializeOwned>(mut from: impl Read) -> io::Result<T> {
+    let mut length = [0; 4];
+    from.read_exact(&mut length)?;
+    let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
+    from.read_exact(&mut bytes)?;
+    Ok(serde_json::from_slice(&bytes)?)
+}

@@ -1,0 +1,265 @@
+//! Every limit trips by its own name, and the next run works.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use onetool_sandbox::{LimitKind, Limits, RunError, Sandbox};
+use serde_json::json;
+
+use crate::support::{TestHost, limits, run, run_with, sandbox, value};
+
+/// Runs `source` under `limits` and gives the limit it hit, its text, and what was printed.
+async fn limit(sandbox: &Sandbox, source: &str, limits: &Limits) -> (LimitKind, String, String) {
+    match run_with(sandbox, source, limits, Arc::new(TestHost::default())).await {
+        Err(ref error @ RunError::Limit { limit, ref printed, .. }) => {
+            (limit, error.to_string(), printed.clone())
+        }
+        other => panic!("{source}\n{other:#?}"),
+    }
+}
+
+#[tokio::test]
+async fn s1_an_endless_loop_ends_at_the_time_limit() {
+    let sandbox = sandbox();
+    sandbox.warm().await.unwrap();
+    let limits = Limits { time: Duration::from_millis(300), ..limits() };
+    let start = Instant::now();
+    let looping = limit(&sandbox, "print('on')\nwhile True: pass", &limits);
+    // Another run works meanwhile, on the same sandbox.
+    let other = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let answer = value(&sandbox, "1 + 1").await;
+        (answer, start.elapsed())
+    };
+    let ((kind, text, printed), (answer, answered)) = tokio::join!(looping, other);
+    assert_eq!((kind, answer), (LimitKind::Time, json!(2)));
+    assert_eq!(text, "time limit: the code ran longer than 300 ms");
+    assert_eq!(printed, "on\n");
+    assert!(answered < Duration::from_millis(300), "{answered:?}");
+    assert!(start.elapsed() < Duration::from_secs(2));
+    assert_eq!(value(&sandbox, "2").await, json!(2));
+}
+
+#[tokio::test]
+async fn s4_waiting_on_a_tool_does_not_stop_the_clock() {
+    let sandbox = sandbox();
+    sandbox.warm().await.unwrap();
+    let limits = Limits { time: Duration::from_millis(300), ..limits() };
+    for source in [
+        "t.hang()",
+        "import asyncio\nawait asyncio.gather(t.hang(), t.hang())",
+        "import time\ntime.sleep(60)",
+    ] {
+        assert_eq!(limit(&sandbox, source, &limits).await.0, LimitKind::Time, "{source}");
+    }
+    let text = limit(&sandbox, "t.hang()", &Limits { time: Duration::from_secs(1), ..limits }).await.1;
+    assert_eq!(text, "time limit: the code ran longer than 1 s");
+}
+
+/// A name, a program, and the names with which it may end.
+type Bomb<'a> = (&'a str, &'a str, &'a [&'a str]);
+
+/// Sets bombs off one after the other; after each the sandbox must still work.
+async fn set_off(bombs: &[Bomb<'_>]) {
+    let sandbox = sandbox();
+    for (name, source, expected) in bombs {
+        let start = Instant::now();
+        let seconds = if expected.contains(&"time limit") { 2 } else { 15 };
+        let limits = Limits { time: Duration::from_secs(seconds), memory_bytes: 128 << 20, ..limits() };
+        let outcome = run_with(&sandbox, source, &limits, Arc::new(TestHost::default())).await;
+        let found = match &outcome {
+            Ok(_) => "value".to_owned(),
+            Err(RunError::Exception { kind, .. }) => kind.clone(),
+            Err(RunError::Limit { limit, .. }) => limit.to_string(),
+            Err(RunError::Syntax { .. }) => "SyntaxError".to_owned(),
+            Err(other) => other.to_string(),
+        };
+        let took = start.elapsed();
+        assert!(expected.contains(&found.as_str()), "{name} ({took:?}): {outcome:?}");
+        assert_eq!(value(&sandbox, "1 + 1").await, json!(2), "after {name}");
+    }
+}
+
+#[tokio::test]
+async fn s2_run_6_1_memory_bombs() {
+    set_off(&[
+        ("huge string", "'a' * 10**10", &["MemoryError", "memory limit"]),
+        ("huge list", "[0] * 10**9", &["MemoryError", "memory limit"]),
+        ("huge bytes", "bytearray(10**10)", &["MemoryError", "memory limit"]),
+        ("doubling list", "a = [1]\nwhile True: a = a + a", &["MemoryError", "memory limit"]),
+        ("appending", "a = []\nwhile True: a.append('x' * 1000000)", &["MemoryError", "memory limit"]),
+        ("doubling string", "a = 'x'\nwhile True: a += a", &["MemoryError", "memory limit"]),
+        (
+            "growing dict",
+            "d = {}\ni = 0\nwhile True:\n    d[i] = str(i) * 1000\n    i += 1",
+            &["MemoryError", "memory limit"],
+        ),
+        ("a set from a generator", "set(range(10**12))", &["MemoryError", "memory limit"]),
+        (
+            "huge power",
+            "2 ** 10 ** 9",
+            &["MemoryError", "memory limit", "time limit", "ValueError", "result limit"],
+        ),
+        ("tower", "x = 9 ** 9 ** 9 ** 9", &["MemoryError", "memory limit", "time limit", "OverflowError"]),
+        ("shift", "1 << 10**12", &["MemoryError", "memory limit", "OverflowError"]),
+        (
+            "format width",
+            "'{:>10000000000}'.format(1)",
+            &["MemoryError", "memory limit", "ValueError", "OverflowError"],
+        ),
+        (
+            "threads",
+            "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(99,)).start()",
+            &["RuntimeError", "memory limit", "time limit", "MemoryError"],
+        ),
+        (
+            "zip of zeros",
+            "import zlib\nzlib.decompress(zlib.compress(b'0' * 50_000_000) * 1)\n'0' * 500_000_000",
+            &["MemoryError", "memory limit"],
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn s2_run_6_1_endless_recursion() {
+    set_off(&[
+        ("recursion", "def f(n): return f(n + 1)\nf(0)", &["RecursionError"]),
+        ("mutual recursion", "def f(n): return g(n)\ndef g(n): return f(n)\nf(0)", &["RecursionError"]),
+        (
+            "recursive repr",
+            "class A:\n    def __repr__(self): return repr(self)\nrepr(A())",
+            &["RecursionError"],
+        ),
+        (
+            "recursive eq",
+            "class A:\n    def __eq__(self, o): return self == o\nA() == A()",
+            &["RecursionError"],
+        ),
+        (
+            "recursive getattr",
+            "class A:\n    def __getattr__(self, n): return getattr(self, n + 'x')\nA().y",
+            &["RecursionError"],
+        ),
+        (
+            "deep list",
+            "a = []\nfor _ in range(100000): a = [a]\nrepr(a)",
+            &["RecursionError", "nesting limit"],
+        ),
+        (
+            "deep json",
+            "import json\njson.loads('[' * 1000000)",
+            &["RecursionError", "nesting limit", "JSONDecodeError"],
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn s2_run_6_1_work_without_end() {
+    set_off(&[
+        (
+            "sum of lists",
+            "sum([[i] * 1000 for i in range(10**6)], [])",
+            &["MemoryError", "memory limit", "time limit"],
+        ),
+        ("factorial", "import math\nmath.factorial(10**8)", &["MemoryError", "memory limit", "time limit"]),
+        ("catastrophic regex", "import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')", &["time limit"]),
+        (
+            "endless generator",
+            "(i for i in iter(int, 1))",
+            &["MemoryError", "memory limit", "time limit", "result limit"],
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn s2_run_6_1_deep_nesting() {
+    let nested = "[".repeat(10 << 20);
+    let unary = format!("x = {}1", "-".repeat(200_000));
+    let sum = format!("x = 1{}", " + 1".repeat(200_000));
+    let attributes = format!("x = a{}", ".b".repeat(200_000));
+    let nots = format!("x = {} 1", "not ".repeat(200_000));
+    let blocks = (0..3000).map(|depth| " ".repeat(depth)).collect::<Vec<_>>().join("if 1:\n");
+    set_off(&[
+        ("nested brackets", &nested, &["nesting limit"]),
+        ("unary chain", &unary, &["nesting limit", "memory limit", "RecursionError"]),
+        ("long sum", &sum, &["nesting limit", "memory limit", "RecursionError", "value"]),
+        ("attribute chain", &attributes, &["nesting limit", "memory limit", "RecursionError", "NameError"]),
+        ("not chain", &nots, &["nesting limit", "memory limit", "RecursionError"]),
+        ("nested blocks", &blocks, &["SyntaxError", "nesting limit"]),
+        (
+            "eval of brackets",
+            "eval('(' * 100000 + ')' * 100000)",
+            &["nesting limit", "memory limit", "SyntaxError", "RecursionError", "MemoryError"],
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn memory_errors_can_be_caught() {
+    let sandbox = sandbox();
+    assert_eq!(
+        value(&sandbox, "try:\n    'a' * 10**10\nexcept MemoryError:\n    r = 'small again'\nr").await,
+        json!("small again")
+    );
+    let source = "def f(n): return f(n + 1)\ntry:\n    f(0)\nexcept RecursionError as e:\n    r = str(e)\nr";
+    assert!(value(&sandbox, source).await.as_str().unwrap().contains("recursion"));
+}
+
+#[tokio::test]
+async fn s4_caps_trip_separately_and_are_named() {
+    let sandbox = sandbox();
+    let few = Limits { max_calls: 3, ..limits() };
+    let (kind, text, printed) =
+        limit(&sandbox, "for i in range(9):\n    t.value(i)\n    print(i)", &few).await;
+    assert_eq!((kind, text.as_str()), (LimitKind::Calls, "call limit: the code made more than 3 calls"));
+    assert_eq!(printed, "0\n1\n2\n");
+
+    let narrow = Limits { max_parallel: 2, ..limits() };
+    let source = "import asyncio\nawait asyncio.gather(*[t.slow(i) for i in range(3)])";
+    let (kind, text, _) = limit(&sandbox, source, &narrow).await;
+    assert_eq!(kind, LimitKind::Parallel);
+    assert_eq!(
+        text,
+        "parallel call limit: more than 2 calls were under way at once; use asyncio.Semaphore(2) or fewer workers"
+    );
+
+    let quiet = Limits { max_print_bytes: 100, ..limits() };
+    let (kind, text, printed) = limit(&sandbox, "while True: print('hällo')", &quiet).await;
+    assert_eq!(
+        (kind, text.as_str()),
+        (LimitKind::Print, "print limit: the code printed more than 100 bytes")
+    );
+    assert!(printed.len() <= 100 && printed.len() > 90);
+    assert_eq!(limit(&sandbox, "print('x' * 10_000_000)", &quiet).await.0, LimitKind::Print);
+
+    let small = Limits { max_result_bytes: 1000, ..limits() };
+    let (kind, text, _) = limit(&sandbox, "'x' * 2000", &small).await;
+    assert_eq!(
+        (kind, text.as_str()),
+        (LimitKind::Result, "result limit: the result is larger than 1000 bytes")
+    );
+    assert_eq!(limit(&sandbox, "'\\x01' * 990", &small).await.0, LimitKind::Result);
+    assert!(run_with(&sandbox, "'x' * 900", &small, Arc::new(TestHost::default())).await.is_ok());
+
+    let tight = Limits { memory_bytes: 32 << 20, ..limits() };
+    let source = "a = []\nwhile True: a.append(bytes(1000))";
+    match run_with(&sandbox, source, &tight, Arc::new(TestHost::default())).await {
+        Err(RunError::Limit { limit: LimitKind::Memory, message, .. }) => {
+            assert_eq!(message, "the code needed more than 32 MB of memory");
+        }
+        Err(RunError::Exception { kind, .. }) => assert_eq!(kind, "MemoryError"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_run_within_its_limits_is_left_alone() {
+    let sandbox = sandbox();
+    let source = "a = ['x' * 1000 for _ in range(50_000)]\nprint('y' * 900_000)\nlen(a)";
+    let outcome = run(&sandbox, source).await.unwrap();
+    assert_eq!(outcome.printed.len(), 900_001);
+}

@@ -1,0 +1,11 @@
+//! The sandbox through its public API, against the real worker process.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod calls;
+mod coverage;
+mod escapes;
+mod limits;
+mod processes;
+mod running;
+mod support;

@@ -1,0 +1,214 @@
+//! Processes: who dies, who is started again, who is left.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use onetool_sandbox::{RunError, Sandbox, SandboxOptions, WorkerCommand};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::support::{TestHost, limits, run, run_with, sandbox, value};
+
+/// Gives the children of a process.
+fn children(of: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{of}/task")).into_iter().flatten().flatten();
+    tasks
+        .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
+        .flat_map(|list| list.split_whitespace().filter_map(|it| it.parse().ok()).collect::<Vec<u32>>())
+        .collect()
+}
+
+/// Gives the zygotes that this thread's sandboxes started: tests run side by side in one process.
+fn zygotes() -> Vec<u32> {
+    let tid = rustix::thread::gettid().as_raw_nonzero();
+    let list = fs::read_to_string(format!("/proc/self/task/{tid}/children")).unwrap();
+    list.split_whitespace().map(|it| it.parse().unwrap()).collect()
+}
+
+fn kill(process: u32) {
+    let process = Pid::from_raw(process.try_into().unwrap()).unwrap();
+    kill_process(process, Signal::KILL).unwrap();
+}
+
+async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(5), "{what} did not happen");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn is_running(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim().starts_with('Z'))
+}
+
+#[tokio::test]
+async fn run_6_2_a_killed_child_fails_its_run_only() {
+    let sandbox = sandbox();
+    sandbox.warm().await.unwrap();
+    let zygote = zygotes()[0];
+    let host = Arc::new(TestHost::default());
+    let limits = limits();
+    let run_it = run_with(&sandbox, "print('before')\nt.hang()", &limits, host.clone());
+    let kill_it = async {
+        wait_until("a call", || !host.calls.lock().unwrap().is_empty()).await;
+        kill(children(zygote)[0]);
+    };
+    let (outcome, ()) = tokio::join!(run_it, kill_it);
+    match outcome {
+        Err(RunError::Died { reason, printed }) => {
+            assert_eq!((reason.as_str(), printed.as_str()), ("it was killed (signal 9)", "before\n"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(value(&sandbox, "1").await, json!(1));
+    assert_eq!(zygotes(), [zygote]);
+}
+
+#[tokio::test]
+async fn run_6_2_a_killed_zygote_is_started_again() {
+    let sandbox = sandbox();
+    sandbox.warm().await.unwrap();
+    let zygote = zygotes()[0];
+    let host = Arc::new(TestHost::default());
+    let limits = limits();
+    let run_it = run_with(&sandbox, "t.hang()", &limits, host.clone());
+    let mut child = 0;
+    let kill_it = async {
+        wait_until("a call", || !host.calls.lock().unwrap().is_empty()).await;
+        child = children(zygote)[0];
+        kill(zygote);
+    };
+    let (outcome, ()) = tokio::join!(run_it, kill_it);
+    assert!(matches!(&outcome, Err(RunError::Died { .. })), "{outcome:?}");
+    assert_eq!(value(&sandbox, "1").await, json!(1));
+    wait_until("the child's end", || !is_running(child)).await;
+    assert_ne!(zygotes(), [zygote]);
+}
+
+#[tokio::test]
+async fn a_zygote_killed_between_runs_is_not_noticed() {
+    let sandbox = sandbox();
+    sandbox.warm().await.unwrap();
+    let zygote = zygotes()[0];
+    kill(zygote);
+    wait_until("the zygote's end", || !is_running(zygote)).await;
+    assert_eq!(value(&sandbox, "1").await, json!(1));
+}
+
+#[tokio::test]
+async fn dropping_the_sandbox_leaves_no_process() {
+    let sandbox = sandbox();
+    sandbox.warm().await.unwrap();
+    let zygote = zygotes()[0];
+    {
+        let limits = limits();
+        let host = Arc::new(TestHost::default());
+        let looping = run_with(&sandbox, "while True: pass", &limits, host);
+        let _ = tokio::time::timeout(Duration::from_millis(100), looping).await;
+    }
+    wait_until("the child's end", || children(zygote).is_empty()).await;
+    drop(sandbox);
+    wait_until("the zygote's end", || !fs::exists(format!("/proc/{zygote}")).unwrap()).await;
+}
+
+#[tokio::test]
+async fn nothing_is_started_before_it_is_needed() {
+    let sandbox = sandbox();
+    assert!(zygotes().is_empty());
+    sandbox.warm().await.unwrap();
+    assert_eq!(zygotes().len(), 1);
+}
+
+#[tokio::test]
+async fn a_worker_that_is_none_is_said_to_be_unavailable() {
+    for (program, args, mention) in [
+        ("/no/such/worker", vec![], "No such file"),
+        ("/bin/true", vec![], "exit status: 0"),
+        ("/bin/cat", vec!["/dev/null".into()], "ended"),
+    ] {
+        let worker = WorkerCommand { program: program.into(), args };
+        let sandbox = Sandbox::new(SandboxOptions { worker });
+        match run(&sandbox, "1").await {
+            Err(RunError::Unavailable { reason }) => assert!(reason.contains(mention), "{reason}"),
+            other => panic!("{program}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn run_6_5_many_runs_at_once_share_nothing() {
+    let sandbox = sandbox();
+    let runs =
+        (0..20).map(|i| {
+            let sandbox = &sandbox;
+            async move {
+                value(sandbox, &format!("x = {i}\nfor _ in range(1000): x += 1\n[x, t.value({i})]")).await
+            }
+        });
+    let values = futures::future::join_all(runs).await;
+    let expected: Vec<_> = (0..20).map(|i| json!([i + 1000, i])).collect();
+    assert_eq!(values, expected);
+}
+
+#[tokio::test]
+async fn r4_hundreds_of_runs_leave_no_descriptors() {
+    let sandbox = sandbox();
+    value(&sandbox, "1").await;
+    let zygote = zygotes()[0];
+    let count = |process: &str| fs::read_dir(format!("/proc/{process}/fd")).unwrap().count();
+    wait_until("the first child's end", || children(zygote).is_empty()).await;
+    let zygote_before = count(&zygote.to_string());
+    for _ in 0..300 {
+        value(&sandbox, "t.value(1)").await;
+    }
+    wait_until("the children's end", || children(zygote).is_empty()).await;
+    assert_eq!(count(&zygote.to_string()), zygote_before);
+}
+
+const GATEWAY_HALF: &str = "ONETOOL_SANDBOX_GATEWAY_HALF";
+
+/// Not a test by itself: the process that the test below kills.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the child half of the test below")]
+async fn gateway_half() {
+    if std::env::var(GATEWAY_HALF).is_err() {
+        return;
+    }
+    let sandbox = sandbox();
+    sandbox.warm().await.unwrap();
+    let limits = limits();
+    let host = Arc::new(TestHost::default());
+    let looping = run_with(&sandbox, "t.value(1)\nwhile True: pass", &limits, host.clone());
+    let report = async {
+        wait_until("a call", || !host.calls.lock().unwrap().is_empty()).await;
+        println!("\nzygote={} child={}", zygotes()[0], children(zygotes()[0])[0]);
+    };
+    let _ = tokio::join!(looping, report);
+}
+
+#[tokio::test]
+async fn r7_a_killed_gateway_leaves_no_process() {
+    use tokio::io::{AsyncBufReadExt as _, BufReader};
+    let mut gateway = tokio::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::gateway_half", "--nocapture"])
+        .env(GATEWAY_HALF, "1")
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(gateway.stdout.take().unwrap()).lines();
+    let report = loop {
+        let line = lines.next_line().await.unwrap().expect("the gateway ended early");
+        if line.starts_with("zygote=") {
+            break line;
+        }
+    };
+    let processes: Vec<u32> =
+        report.split(' ').map(|part| part.split('=').nth(1).unwrap().parse().unwrap()).collect();
+    assert!(processes.iter().all(|process| is_running(*process)));
+    gateway.kill().await.unwrap();
+    wait_until("the end of all", || !processes.iter().any(|process| is_running(*process))).await;
+}
