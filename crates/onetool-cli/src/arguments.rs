@@ -26,6 +26,10 @@ pub(crate) enum Command {
     Describe(Describe),
     /// Call a tool.
     Call(Call),
+    /// Run Python in which every tool is a function; on a terminal and without code, line by line.
+    Run(Run),
+    /// Show what was called, and what that saved.
+    Stats(Stats),
     /// Check the configuration and everything it names.
     Check(Check),
     /// Write a first configuration to ./.onetool/onetool.yaml.
@@ -37,6 +41,9 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Be the process that Python is forked from.
+    #[command(name = "__zygote", hide = true)]
+    Zygote,
     /// Print this reference as Markdown.
     #[command(name = "__cli-reference", hide = true)]
     CliReference,
@@ -95,6 +102,31 @@ pub(crate) struct Call {
     /// Print the whole result as JSON instead of its text.
     #[arg(long)]
     pub(crate) raw: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Run {
+    /// The code, or `-` for stdin.
+    pub(crate) code: Option<String>,
+    /// Take the code from a file.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "code")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Stats {
+    /// The period: day, week, month or all.
+    #[arg(long, default_value = "all")]
+    pub(crate) period: String,
+    /// Only this tool.
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
+    /// Write an HTML report to this file, under the working directory.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

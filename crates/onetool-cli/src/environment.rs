@@ -4,9 +4,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use onetool::ChildEnvironment;
 use onetool::config::{self, Config};
+use onetool::{ChildEnvironment, GatewayOptions, WorkerCommand};
 
 use crate::error::CliError;
 
@@ -60,6 +61,21 @@ impl Environment {
             beside.to_owned()
         } else {
             beside.join(FOLDER)
+        }
+    }
+
+    /// Returns what the gateway gets from the process around it.
+    pub(crate) fn gateway_options(&self, config: &Config, asked_for: Option<&Path>) -> GatewayOptions {
+        let (environment, asked_for) = (self.clone(), asked_for.map(Path::to_owned));
+        let load =
+            move || environment.load_config(asked_for.as_deref()).map_err(|error| error.message().to_owned());
+        let worker = std::env::current_exe().ok();
+        GatewayOptions {
+            children: Self::for_children(),
+            directory: self.directory.clone(),
+            storage: Some(self.state_folder(config).join("onetool.db")),
+            worker: worker.map(|program| WorkerCommand { program, args: vec!["__zygote".into()] }),
+            load: Some(Arc::new(load)),
         }
     }
 

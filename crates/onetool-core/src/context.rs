@@ -107,13 +107,14 @@ pub struct CallContext {
     caller: Caller,
     deadline: Option<Instant>,
     input: Arc<InputState>,
+    run: Option<i64>,
     host: Arc<dyn CallHost>,
 }
 
 impl CallContext {
     /// Makes the context of a call that `host` carries.
     pub fn new(caller: Caller, host: Arc<dyn CallHost>) -> Self {
-        Self { caller, deadline: None, input: Arc::default(), host }
+        Self { caller, deadline: None, input: Arc::default(), run: None, host }
     }
 
     /// Makes a context without a client: nobody hears progress, nobody can be asked, nobody cancels.
@@ -133,6 +134,18 @@ impl CallContext {
     pub fn with_input(mut self, input: InputState) -> Self {
         self.input = Arc::new(input);
         self
+    }
+
+    /// Says that the call is made by code, in the run of that number.
+    #[must_use]
+    pub fn with_run(mut self, run: i64) -> Self {
+        self.run = Some(run);
+        self
+    }
+
+    /// Returns the run that makes the call, if code does.
+    pub fn run(&self) -> Option<i64> {
+        self.run
     }
 
     /// Returns who calls.

@@ -21,6 +21,14 @@ pub enum ToolError {
         #[source]
         source: Option<BoxError>,
     },
+    /// The handler raises an exception of a kind that code can catch, such as `ValueError`.
+    #[error("{message}")]
+    Raised {
+        /// The name of the Python exception.
+        kind: &'static str,
+        /// What happened, in words for the caller.
+        message: String,
+    },
     /// The arguments passed the schema but not the handler's own type.
     #[error("cannot read the arguments: {reason}")]
     Arguments {

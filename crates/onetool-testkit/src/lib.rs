@@ -7,8 +7,10 @@ mod client;
 mod http;
 mod logs;
 mod raw;
+mod worker;
 
 pub use client::{Client, Era, LogFloor, Notice, RpcError};
 pub use http::HttpServer;
 pub use logs::CapturedLogs;
 pub use raw::RawClient;
+pub use worker::python_worker;

@@ -95,6 +95,19 @@ fn seconds(limit: Duration) -> String {
     format!("{} s", limit.as_secs_f64())
 }
 
+/// A call that has ended.
+pub(crate) struct CallRecord<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) cx: &'a CallContext,
+    pub(crate) duration: Duration,
+    pub(crate) args_size: usize,
+    pub(crate) output_size: usize,
+    pub(crate) is_success: bool,
+}
+
+/// Hears of every call of a tool that exists.
+pub(crate) type Observer = Box<dyn Fn(CallRecord<'_>) + Send + Sync>;
+
 /// Carries out calls; every surface (MCP, HTTP, command line, code) goes through here.
 pub(crate) struct Dispatch {
     timeout: Duration,
@@ -113,13 +126,19 @@ impl Dispatch {
         name: &str,
         args: JsonObject,
         cx: CallContext,
+        observer: Option<&Observer>,
     ) -> Result<ToolOutput, CallError> {
         let span = tracing::info_span!("tool.call", tool = name);
         async {
             let started = Instant::now();
             let args_size = json_size(&args);
-            let result = self.checked_call(catalog, name, args, cx).await;
-            record(&result, started.elapsed(), args_size);
+            let result = self.checked_call(catalog, name, args, cx.clone()).await;
+            let duration = started.elapsed();
+            let output_size = record(&result, duration, args_size);
+            if let (Some(observer), Ok(entry)) = (observer, catalog.resolve(name)) {
+                let is_success = result.as_ref().is_ok_and(|output| !output.is_error);
+                observer(CallRecord { entry, cx: &cx, duration, args_size, output_size, is_success });
+            }
             result
         }
         .instrument(span)
@@ -197,8 +216,9 @@ pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }
 
-/// Logs outcome, sizes and duration, and never a value: arguments and results may hold anything.
-fn record(result: &Result<ToolOutput, CallError>, took: Duration, args_size: usize) {
+/// Logs outcome, sizes and duration, and never a value: arguments and results may hold anything. Returns the size of
+/// the output.
+fn record(result: &Result<ToolOutput, CallError>, took: Duration, args_size: usize) -> usize {
     let (outcome, output_size) = match result {
         Ok(output) => (if output.is_error { "error" } else { "ok" }, json_size(output)),
         Err(error) => (error.outcome(), 0),
@@ -217,6 +237,7 @@ fn record(result: &Result<ToolOutput, CallError>, took: Duration, args_size: usi
         }
         _ => tracing::info!(outcome, took_ms, args_size, output_size, "tool call"),
     }
+    output_size
 }
 
 /// Counts the bytes of a value as JSON without making the text.

@@ -24,6 +24,7 @@
 
 mod capabilities;
 pub mod catalog;
+mod clock;
 pub mod config;
 mod declared;
 mod discover;
@@ -31,18 +32,29 @@ mod dispatch;
 mod gateway;
 pub mod http;
 mod mcp;
+mod notify;
+mod ot;
 mod random;
 mod read;
+mod render;
+pub mod results;
+mod run;
 mod server;
+mod shortcuts;
+pub mod stats;
+pub mod storage;
 pub mod validate;
 
 pub use onetool_core::*;
 
 pub use capabilities::Capabilities;
 pub use catalog::{Catalog, Policy, RegisterError, Source};
+pub use clock::{Clock, Timestamp};
 pub use declared::{ChildEnvironment, DeclareError, TemplateError};
 pub use dispatch::CallError;
-pub use gateway::{Gateway, GatewayError, ReloadReport};
+pub use gateway::{Gateway, GatewayError, GatewayOptions, LoadConfig, ReloadReport};
 pub use mcp::ServeError;
+pub use onetool_sandbox::{WorkerCommand, zygote_main};
 pub use read::ReadError;
 pub use server::{Server, ServerBuilder};
+pub use shortcuts::AliasError;

@@ -1,6 +1,6 @@
 //! The server: what is registered, and every way to reach it.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use onetool_core::{
@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use crate::capabilities::Capabilities;
 use crate::catalog::{Catalog, Change, RegisterError, SharedCatalog, Source};
 use crate::discover;
-use crate::dispatch::{CallError, Dispatch};
+use crate::dispatch::{CallError, Dispatch, Observer};
 use crate::mcp::StateSeal;
 use crate::read::{self, ReadError};
 
@@ -34,6 +34,7 @@ struct Inner {
     options: Options,
     catalog: SharedCatalog,
     dispatch: Dispatch,
+    observer: OnceLock<Observer>,
     resource_updates: broadcast::Sender<Arc<str>>,
     seal: StateSeal,
     answers_due: TaskTracker,
@@ -137,7 +138,7 @@ impl Server {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub async fn call(&self, name: &str, args: JsonObject, cx: CallContext) -> Result<ToolOutput, CallError> {
-        self.inner.dispatch.call(&self.catalog(), name, args, cx).await
+        self.inner.dispatch.call(&self.catalog(), name, args, cx, self.inner.observer.get()).await
     }
 
     /// Reads a resource.
@@ -176,6 +177,17 @@ impl Server {
         let answered = tokio::time::timeout_at(end.into(), self.inner.answers_due.wait()).await.is_ok();
         self.inner.shutdown.cancel();
         drained && answered
+    }
+
+    /// Has every call told to `observer`; the first one stays.
+    pub(crate) fn observe(&self, observer: Observer) {
+        // A second observer would hear everything twice.
+        let _ = self.inner.observer.set(observer);
+    }
+
+    /// Returns the version that clients see.
+    pub(crate) fn version(&self) -> &str {
+        &self.inner.options.version
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -392,6 +404,7 @@ impl ServerBuilder {
             options: self.options,
             catalog: SharedCatalog::new(catalog),
             dispatch,
+            observer: OnceLock::new(),
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             seal: StateSeal::random(),
             answers_due: TaskTracker::new(),

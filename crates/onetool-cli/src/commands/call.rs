@@ -16,6 +16,7 @@ pub(crate) fn run(gateway: &Gateway, asked: &Call) -> Result<ExitCode, CliError>
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let called = runtime.block_on(gateway.server().call(&asked.name, arguments, CallContext::detached()));
+    runtime.block_on(gateway.close());
     let result = called.map_err(|error| CliError::failed(error.to_string()))?;
     if asked.raw {
         output::print_json(&json!(result))?;

@@ -29,8 +29,12 @@ pub(crate) fn run(
     asked: &Check,
 ) -> Result<ExitCode, CliError> {
     let config = environment.load_config(file)?;
-    let gateway = Gateway::new(config.clone(), Environment::for_children())?;
-    let findings = findings(&config, &gateway);
+    let options = environment.gateway_options(&config, file);
+    let gateway = Gateway::new(config.clone(), options)?;
+    let mut findings = findings(&config, &gateway);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let gaps = runtime.block_on(gateway.sandbox_gaps());
+    findings.push(Finding { what: "sandbox".into(), problem: gaps.map(Problem::Warning) });
     if asked.json {
         output::print_json(&findings.iter().map(Finding::as_json).collect::<Value>())?;
     } else {

@@ -5,7 +5,9 @@ mod check;
 mod describe;
 mod init;
 mod reference;
+mod run;
 mod serve;
+mod stats;
 mod tools;
 
 use std::process::ExitCode;
@@ -35,13 +37,18 @@ pub(crate) fn run(environment: Environment) -> ExitCode {
 fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode, CliError> {
     let config = arguments.config.as_deref();
     let gateway = || -> Result<Gateway, CliError> {
-        Ok(Gateway::new(environment.load_config(config)?, Environment::for_children())?)
+        let loaded = environment.load_config(config)?;
+        let options = environment.gateway_options(&loaded, config);
+        Ok(Gateway::new(loaded, options)?)
     };
     match arguments.command.unwrap_or(Command::Serve(Serve::default())) {
         Command::Serve(asked) => serve::run(environment, config, asked)?,
         Command::Tools(asked) => tools::run(&gateway()?, &asked)?,
         Command::Describe(asked) => describe::run(&gateway()?, &asked)?,
         Command::Call(asked) => return call::run(&gateway()?, &asked),
+        Command::Run(asked) => return run::run(&gateway()?, &asked),
+        Command::Stats(asked) => return stats::run(&gateway()?, &asked),
+        Command::Zygote => return Ok(onetool::zygote_main()),
         Command::Check(asked) => return check::run(environment, config, &asked),
         Command::Init => init::run(environment)?,
         Command::Schema => output::print_json(&onetool::config::json_schema())?,

@@ -3,7 +3,6 @@
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use onetool::Gateway;
@@ -39,7 +38,8 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
     warn(&loaded);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let gateway = Arc::new(Gateway::new(loaded, Environment::for_children())?);
+        let options = environment.gateway_options(&loaded, config);
+        let gateway = Gateway::new(loaded, options)?;
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
         let reload = {
@@ -47,10 +47,12 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
             move || environment.load_config(config.as_deref())
         };
         tokio::spawn(reload_on_signal(gateway.clone(), reload));
-        match asked.http {
+        let served = match asked.http {
             None => serve_stdio(&gateway, stop).await,
             Some(address) => serve_http(environment, &gateway, address, stop).await,
-        }
+        };
+        gateway.close().await;
+        served
     });
     // A read of stdin that never ends must not keep the process alive.
     runtime.shutdown_background();
@@ -135,7 +137,7 @@ async fn stop_on_signal(stop: CancellationToken) {
     stop.cancel();
 }
 
-async fn reload_on_signal(gateway: Arc<Gateway>, load: impl Fn() -> Result<Config, CliError>) {
+async fn reload_on_signal(gateway: Gateway, load: impl Fn() -> Result<Config, CliError>) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
     while hangup.recv().await.is_some() {
         let reloaded = load().and_then(|config| {

@@ -9,14 +9,17 @@ use crate::{ECHO, Sandbox};
 #[test]
 fn tools_are_listed_at_three_levels_and_as_json() {
     let sandbox = Sandbox::with_config(ECHO);
-    assert_eq!(sandbox.run(&["tools", "--info", "list"]).0, "demo.echo\n");
+    assert!(
+        sandbox.run(&["tools", "--info", "list"]).0.ends_with("ot.reload\ndemo.echo\n"),
+        "the ot pack is there too"
+    );
     assert_eq!(sandbox.run(&["tools", "ECH"]).0, "demo.echo  Gives back a text.\n");
-    assert_snapshot!(sandbox.run(&["tools", "--info", "full"]).0, @"
+    assert_snapshot!(sandbox.run(&["tools", "demo", "--info", "full"]).0, @"
     demo.echo(text: str, n: int = 1)
         Gives back a text.
         from local
     ");
-    assert_snapshot!(sandbox.run(&["tools", "--json"]).0, @r#"
+    assert_snapshot!(sandbox.run(&["tools", "demo", "--json"]).0, @r#"
     [
       {
         "name": "demo.echo",
@@ -90,13 +93,14 @@ resources:
     assert_eq!(code, 1);
     assert_snapshot!(stdout, @"
     ok       configuration: [folder]/.onetool/onetool.yaml
-    ok       tools: 2
+    ok       tools: 15
     ok       resources: 3
     ok       prompts: 2
     warning  tool a_b.c: its flat name 'a_b_c' is taken, so clients see 'a_b_c_2'
     ok       tool a.b_c
     error    tool a_b.c: there is no program 'no-such-program-here'; install it or give its whole path
     error    resource docs://gone: there is no file '[folder]/.onetool/gone.txt'
+    ok       sandbox
     ");
     let json: serde_json::Value = serde_json::from_str(&sandbox.run(&["check", "--json"]).0).unwrap();
     assert_eq!(json[6]["state"], "error");
@@ -135,7 +139,7 @@ fn l4_init_writes_a_private_configuration_that_works_and_never_overwrites_one() 
 #[test]
 fn the_configuration_is_found_where_it_is_looked_for() {
     let sandbox = Sandbox::empty();
-    assert_eq!(sandbox.run(&["tools", "--json"]).0, "[]\n", "without a file the defaults hold");
+    assert_eq!(sandbox.run(&["tools", "from", "--json"]).0, "[]\n", "without a file the defaults hold");
     let write = |name: &str, tool: &str| {
         let path = sandbox.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -148,7 +152,7 @@ fn the_configuration_is_found_where_it_is_looked_for() {
         let mut command = sandbox.command(arguments);
         command.env("HOME", sandbox.path().join("home"));
         command.envs(variable.map(|value| ("ONETOOL_CONFIG", value)));
-        sandbox.finish(&command.args(["tools", "--info", "list"]).output().unwrap()).0
+        sandbox.finish(&command.args(["tools", "from", "--info", "list"]).output().unwrap()).0
     };
     assert_eq!(list(&[], None), "from.home\n");
     write(".onetool/onetool.yaml", "from.folder");

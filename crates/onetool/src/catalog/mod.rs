@@ -9,6 +9,7 @@ mod shared;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::shortcuts::{Aliases, Snippets};
 use indexmap::IndexMap;
 use onetool_core::{FLAT_NAME_MAX, Prompt, Resource, Tool, ToolName};
 
@@ -39,6 +40,10 @@ pub struct Rules {
     pub docs: IndexMap<String, ToolDocs>,
     /// Old names and the new ones.
     pub renames: IndexMap<String, String>,
+    /// Short names in code.
+    pub(crate) aliases: Arc<Aliases>,
+    /// Code under a name.
+    pub(crate) snippets: Arc<Snippets>,
 }
 
 struct Registered<T: ?Sized> {

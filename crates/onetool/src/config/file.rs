@@ -34,6 +34,20 @@ pub(super) struct ConfigFile {
     pub(super) prompts: Option<Vec<PromptFile>>,
     /// What agents are told beyond what the tools themselves say.
     pub(super) docs: Option<DocsFile>,
+    /// Short names in code, each with the tool or the other alias that it stands for.
+    pub(super) aliases: Option<IndexMap<String, String>>,
+    /// Code under a name, filled in and run by `$name key=value`.
+    pub(super) snippets: Option<IndexMap<String, SnippetFile>>,
+    /// Where `ot.notify` writes.
+    pub(super) notify: Option<NotifyFile>,
+    /// What one run of code may use.
+    pub(super) run: Option<RunFile>,
+    /// What happens to large results.
+    pub(super) output: Option<OutputFile>,
+    /// Statistics of calls.
+    pub(super) stats: Option<StatsFile>,
+    /// Where everything is kept that lasts.
+    pub(super) storage: Option<StorageFile>,
     /// Old names of tools, each with the name that it has now.
     pub(super) renames: Option<IndexMap<String, String>>,
     /// The HTTP server.
@@ -231,6 +245,104 @@ pub(super) struct PolicyFile {
     pub(super) allow: Option<Vec<String>>,
     /// Tools that may not, even if `allow` names them.
     pub(super) deny: Option<Vec<String>>,
+}
+
+/// Code under a name.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a map")]
+pub(super) struct SnippetFile {
+    /// What it does.
+    #[serde(default)]
+    pub(super) description: String,
+    /// What it takes, in order.
+    #[serde(default)]
+    pub(super) params: IndexMap<String, SnippetParamFile>,
+    /// Python code with `{{ parameter }}` in it.
+    pub(super) body: String,
+}
+
+/// A parameter of a snippet; one without a default is required.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct SnippetParamFile {
+    /// What stands for it when it is not given.
+    pub(super) default: Option<Value>,
+    /// What it means.
+    pub(super) description: Option<String>,
+    /// A value to show in examples.
+    pub(super) example: Option<Value>,
+    /// Whether it has to be given; true unless it has a default.
+    pub(super) required: Option<bool>,
+}
+
+/// Where `ot.notify` writes.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct NotifyFile {
+    /// Topics and their files; the first pattern that matches is taken.
+    pub(super) topics: Option<Vec<TopicFile>>,
+}
+
+/// A kind of message and its file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a map")]
+pub(super) struct TopicFile {
+    /// The topics: `*` stands for anything but `:`, `**` for anything.
+    pub(super) pattern: String,
+    /// The YAML file to append to.
+    pub(super) file: String,
+}
+
+/// What one run of code may use.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct RunFile {
+    /// Seconds, tools included; 120 if missing.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 86400))]
+    pub(super) timeout: Option<f64>,
+    /// Megabytes of memory; 256 if missing.
+    #[schemars(range(min = 16))]
+    pub(super) memory_mb: Option<u64>,
+    /// Calls of tools; 1000 if missing.
+    pub(super) max_calls: Option<u32>,
+    /// Calls at the same time; 16 if missing.
+    #[schemars(range(min = 1))]
+    pub(super) max_parallel: Option<u32>,
+    /// Bytes of printed text; 1000000 if missing.
+    pub(super) max_print: Option<usize>,
+    /// Bytes of the result; 50000000 if missing.
+    pub(super) max_result: Option<usize>,
+}
+
+/// What happens to large results.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct OutputFile {
+    /// Bytes that are given back as they are; more is stored; 50000 if missing.
+    pub(super) max_inline_size: Option<usize>,
+    /// Seconds that a stored result is kept; 3600 if missing.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 86400))]
+    pub(super) result_ttl: Option<f64>,
+    /// Lines of a stored result that are shown at once; 10 if missing.
+    pub(super) preview_lines: Option<usize>,
+}
+
+/// Statistics of calls.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct StatsFile {
+    /// Whether they are kept; true if missing.
+    pub(super) enabled: Option<bool>,
+    /// Milliseconds that one turn of a model takes; 4000 if missing.
+    pub(super) turn_ms: Option<u64>,
+}
+
+/// Where everything is kept that lasts.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct StorageFile {
+    /// `sqlite:` and a file, relative to this one; `onetool.db` in the folder `.onetool` if missing.
+    pub(super) url: Option<String>,
 }
 
 /// A command line as a list; a string would need a shell, and shells are how commands get injected.

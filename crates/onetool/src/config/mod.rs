@@ -21,8 +21,10 @@ use serde_json::Value;
 
 pub use error::ConfigError;
 pub use resolved::{
-    CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, PromptConfig, PromptMessageConfig,
-    ProtocolRevision, ResourceBody, ResourceConfig, ServerConfig, TokenConfig, ToolBody, ToolConfig,
+    AliasConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
+    PromptConfig, PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig, RunConfig,
+    ServerConfig, SnippetConfig, SnippetParamConfig, StatsConfig, TokenConfig, ToolBody, ToolConfig,
+    TopicConfig,
 };
 pub use secrets::{Redactor, Secret};
 pub use tree::Location;

@@ -29,6 +29,20 @@ pub struct Config {
     pub prompts: Vec<PromptConfig>,
     /// What agents are told beyond what the tools themselves say.
     pub docs: DocsConfig,
+    /// Short names in code, each with what it stands for.
+    pub aliases: IndexMap<String, AliasConfig>,
+    /// Code under a name.
+    pub snippets: IndexMap<String, SnippetConfig>,
+    /// Where `ot.notify` writes: the first topic that matches is taken.
+    pub notify: Vec<TopicConfig>,
+    /// What one run of code may use.
+    pub run: RunConfig,
+    /// What happens to large results.
+    pub output: OutputConfig,
+    /// Statistics of calls.
+    pub stats: StatsConfig,
+    /// The file in which everything is kept that lasts, if one is named.
+    pub storage: Option<PathBuf>,
     /// Old names of tools, each with the name that it has now.
     pub renames: IndexMap<String, String>,
     /// The HTTP server.
@@ -292,5 +306,111 @@ impl ProtocolRevision {
 impl fmt::Display for ProtocolRevision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// A short name in code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AliasConfig {
+    /// The tool or the other alias that it stands for.
+    pub target: String,
+    /// Where it is defined.
+    pub at: Location,
+}
+
+/// Code under a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SnippetConfig {
+    /// What it does.
+    pub description: String,
+    /// What it takes, in order.
+    pub params: IndexMap<String, SnippetParamConfig>,
+    /// Python code with `{{ parameter }}` in it.
+    pub body: String,
+    /// Where it is defined.
+    pub at: Location,
+}
+
+/// A parameter of a snippet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SnippetParamConfig {
+    /// What stands for it when it is not given.
+    pub default: Option<Value>,
+    /// What it means.
+    pub description: Option<String>,
+    /// A value to show in examples.
+    pub example: Option<Value>,
+    /// Whether it has to be given.
+    pub required: bool,
+}
+
+/// A kind of message and its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicConfig {
+    /// The topics: `*` stands for anything but `:`, `**` for anything.
+    pub pattern: String,
+    /// The YAML file to append to.
+    pub file: PathBuf,
+}
+
+/// What one run of code may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunConfig {
+    /// Wall-clock time, tools included.
+    pub timeout: Duration,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Calls of tools.
+    pub max_calls: u32,
+    /// Calls at the same time.
+    pub max_parallel: u32,
+    /// Bytes of printed text.
+    pub max_print: usize,
+    /// Bytes of the result.
+    pub max_result: usize,
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_mins(2),
+            memory: 256 * 1024 * 1024,
+            max_calls: 1000,
+            max_parallel: 16,
+            max_print: 1_000_000,
+            max_result: 50_000_000,
+        }
+    }
+}
+
+/// What happens to large results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputConfig {
+    /// Bytes that are given back as they are; more is stored.
+    pub max_inline_size: usize,
+    /// How long a stored result is kept.
+    pub result_ttl: Duration,
+    /// Lines of a stored result that are shown at once.
+    pub preview_lines: usize,
+}
+
+impl Default for OutputConfig {
+    fn default() -> Self {
+        Self { max_inline_size: 50_000, result_ttl: Duration::from_hours(1), preview_lines: 10 }
+    }
+}
+
+/// Statistics of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatsConfig {
+    /// Whether they are kept.
+    pub enabled: bool,
+    /// What one turn of a model takes.
+    pub turn: Duration,
+}
+
+impl Default for StatsConfig {
+    fn default() -> Self {
+        Self { enabled: true, turn: Duration::from_secs(4) }
     }
 }

@@ -12,12 +12,13 @@ mod http_access;
 mod logs;
 mod names;
 mod reload;
+mod run;
 mod sessions;
 
 use std::path::Path;
 
 use onetool::config::{self, Config};
-use onetool::{ChildEnvironment, Gateway, JsonObject, Server};
+use onetool::{Gateway, GatewayOptions, JsonObject, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -45,12 +46,28 @@ fn config(folder: &Path, yaml: &str) -> Config {
 }
 
 fn gateway(folder: &Path, yaml: &str) -> Gateway {
-    Gateway::new(config(folder, yaml), children()).unwrap()
+    Gateway::new(config(folder, yaml), options()).unwrap()
 }
 
-/// What child processes inherit in these tests.
-fn children() -> ChildEnvironment {
-    vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]
+/// A gateway that can run code, with the tools that `register` adds.
+fn gateway_with_run(folder: &Path, yaml: &str, register: impl FnOnce(&Server)) -> Gateway {
+    let worker = Some(onetool_testkit::python_worker());
+    let options = GatewayOptions { worker, directory: folder.to_owned(), ..options() };
+    // Aliases may stand for tools that a program registers, so those have to be there first.
+    let gateway = Gateway::new(without_aliases(config(folder, yaml)), options).unwrap();
+    register(gateway.server());
+    gateway.reload(config(folder, yaml)).unwrap();
+    gateway
+}
+
+fn without_aliases(config: Config) -> Config {
+    Config { aliases: indexmap::IndexMap::default(), ..config }
+}
+
+/// What the program around a gateway hands in, in these tests.
+fn options() -> GatewayOptions {
+    let children = vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
+    GatewayOptions { children, ..GatewayOptions::default() }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use onetool_testkit::Client;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{children, config, object, server};
+use crate::{config, object, options, server};
 
 fn register(server: &Server, name: &str) {
     let owned = name.to_owned();
@@ -23,7 +23,7 @@ async fn n1_names_of_the_gateway_cannot_be_taken() {
     let folder = TempDir::new().unwrap();
     for name in ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot.tools"] {
         let yaml = format!("tools:\n  - {{name: {name}, description: d, command: [echo]}}\n");
-        let error = Gateway::new(config(folder.path(), &yaml), children()).err().unwrap();
+        let error = Gateway::new(config(folder.path(), &yaml), options()).err().unwrap();
         assert_eq!(
             error.to_string(),
             format!("tool name '{name}' is reserved for onetool itself; choose another name or pack")
@@ -36,7 +36,7 @@ async fn n1_names_of_the_gateway_cannot_be_taken() {
 async fn n1_a_flat_name_is_never_shared_with_a_name_of_the_gateway() {
     let folder = TempDir::new().unwrap();
     let yaml = "tools:\n  - {name: tool.find, description: d, command: [echo]}\n";
-    let gateway = Gateway::new(config(folder.path(), yaml), children()).unwrap();
+    let gateway = Gateway::new(config(folder.path(), yaml), options()).unwrap();
     assert_eq!(Client::connect(gateway.server()).await.tool_names().await, ["tool_find_2"]);
 }
 
@@ -96,7 +96,7 @@ async fn renamed_tools_give_their_new_name() {
 renames: {old_name: demo.new}
 tools: [{name: demo.new, description: d, command: [echo, hi]}]
 ";
-    let gateway = Gateway::new(config(folder.path(), yaml), children()).unwrap();
+    let gateway = Gateway::new(config(folder.path(), yaml), options()).unwrap();
     let client = Client::connect(gateway.server()).await;
     let message = async |name| client.call(name, json!({})).await.unwrap_err().message;
     assert_eq!(message("old_name").await, "tool not found: 'old_name'; it is called 'demo.new' now");

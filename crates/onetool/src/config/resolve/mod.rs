@@ -1,5 +1,6 @@
 //! As written → as meant: defaults filled in, everything checked that types alone do not say.
 
+mod code;
 mod primitive;
 mod schema;
 mod template;
@@ -31,6 +32,13 @@ pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigErr
         resources: each(file.resources, &root.field("resources"), primitive::resource)?,
         prompts: each(file.prompts, &root.field("prompts"), primitive::prompt)?,
         docs: docs(file.docs.unwrap_or_default(), &root.field("docs"))?,
+        aliases: code::aliases(file.aliases.unwrap_or_default(), &root.field("aliases"))?,
+        snippets: code::snippets(file.snippets.unwrap_or_default(), &root.field("snippets"))?,
+        notify: code::topics(file.notify.unwrap_or_default(), &root.field("notify"))?,
+        run: code::run(file.run.unwrap_or_default(), &root.field("run"))?,
+        output: code::output(file.output.unwrap_or_default(), &root.field("output"))?,
+        stats: code::stats(&file.stats.unwrap_or_default()),
+        storage: code::storage(file.storage.unwrap_or_default(), &root.field("storage"))?,
         renames: renames(file.renames.unwrap_or_default(), &root.field("renames"))?,
         http: http(file.http.unwrap_or_default(), &root.field("http"))?,
         protocol_max: file.protocol.and_then(|it| it.max).unwrap_or_default(),

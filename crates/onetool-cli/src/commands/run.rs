@@ -1,0 +1,74 @@
+//! `onetool run`: code from the command line, a file, stdin, or typed line by line.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::process::ExitCode;
+
+use onetool::{CallContext, Gateway, JsonObject};
+use tokio::runtime::Runtime;
+
+use crate::arguments::Run;
+use crate::error::CliError;
+use crate::output;
+
+const PROMPT: &str = ">>> ";
+const MORE: &str = "... ";
+
+pub(crate) fn run(gateway: &Gateway, asked: &Run) -> Result<ExitCode, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = match (&asked.code, &asked.file) {
+        (Some(code), _) if code != "-" => code.clone(),
+        (None, Some(file)) => std::fs::read_to_string(file)
+            .map_err(|error| CliError::failed(format!("cannot read '{}': {error}", file.display())))?,
+        (None, None) if io::stdin().is_terminal() => return converse(&runtime, gateway),
+        _ => {
+            let mut code = String::new();
+            io::stdin().lock().read_to_string(&mut code)?;
+            code
+        }
+    };
+    let fine = execute(&runtime, gateway, &code)?;
+    runtime.block_on(gateway.close());
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Runs one command and prints its answer; tells whether it was good news.
+fn execute(runtime: &Runtime, gateway: &Gateway, command: &str) -> Result<bool, CliError> {
+    let mut arguments = JsonObject::new();
+    arguments.insert("command".into(), command.into());
+    let called = runtime.block_on(gateway.server().call("run", arguments, CallContext::detached()));
+    let result = called.map_err(|error| CliError::failed(error.to_string()))?;
+    let text: Vec<&str> = result.content.iter().filter_map(|block| block.as_text()).collect();
+    if result.is_error {
+        output::note(&text.join("\n"));
+    } else {
+        output::print(&text.join("\n"))?;
+    }
+    Ok(!result.is_error)
+}
+
+/// Reads and runs until the end of input. A block ends with an empty line; every input is a run of its own.
+fn converse(runtime: &Runtime, gateway: &Gateway) -> Result<ExitCode, CliError> {
+    output::note("Python over every tool; each input is a run of its own. ot.help() helps, Ctrl-D ends.");
+    let mut lines = io::stdin().lock().lines();
+    loop {
+        let mut code = String::new();
+        loop {
+            write!(io::stderr(), "{}", if code.is_empty() { PROMPT } else { MORE })?;
+            io::stderr().flush()?;
+            let Some(line) = lines.next().transpose()? else {
+                runtime.block_on(gateway.close());
+                return Ok(ExitCode::SUCCESS);
+            };
+            let opens_a_block =
+                line.trim_end().ends_with(':') || (!code.is_empty() && !line.trim().is_empty());
+            code.push_str(&line);
+            code.push('\n');
+            if !opens_a_block {
+                break;
+            }
+        }
+        if !code.trim().is_empty() {
+            execute(runtime, gateway, &code)?;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Why a configuration cannot be served.
+
+use crate::catalog::RegisterError;
+use crate::config::Location;
+use crate::declared::DeclareError;
+use crate::shortcuts::AliasError;
+
+/// A configuration that cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GatewayError {
+    /// A declaration cannot be carried out.
+    #[error(transparent)]
+    Declare(#[from] DeclareError),
+    /// A declaration cannot be registered.
+    #[error("{source}")]
+    Register {
+        /// Where it stands, if it stands in a file.
+        at: Option<Location>,
+        /// Why.
+        source: RegisterError,
+    },
+    /// An alias leads nowhere.
+    #[error("{source}")]
+    Alias {
+        /// Where it stands.
+        at: Option<Location>,
+        /// Why.
+        source: AliasError,
+    },
+}
+
+impl GatewayError {
+    /// Returns the place in the configuration, if there is one.
+    pub fn location(&self) -> Option<&Location> {
+        match self {
+            Self::Declare(error) => Some(&error.at),
+            Self::Register { at, .. } | Self::Alias { at, .. } => at.as_ref(),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The gateway: a server with what its configuration declares, the `ot` pack and `run`, and the way to load it anew.
+
+mod error;
+mod ot_host;
+mod record;
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use onetool_sandbox::{Sandbox, SandboxOptions, WorkerCommand};
+
+use crate::Server;
+use crate::catalog::{Catalog, RegisterError, Rules, Source};
+use crate::clock::Clock;
+use crate::config::{Config, Location};
+use crate::declared::{ChildEnvironment, Declared};
+use crate::results::{ResultOptions, ResultStore};
+use crate::run::{self, NamesCache, Runner};
+use crate::shortcuts::{Aliases, Snippets};
+use crate::stats::{Stats, StatsOptions};
+use crate::storage::Storage;
+
+pub use error::GatewayError;
+
+/// Names of tools, and packs, that belong to the gateway.
+const RESERVED: [&str; 6] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot"];
+
+/// Reads the configuration anew; the error says what is wrong and where.
+pub type LoadConfig = Arc<dyn Fn() -> Result<Config, String> + Send + Sync>;
+
+/// What the program around the gateway hands in: the library itself reads neither environment nor working directory.
+#[derive(Clone, Default)]
+pub struct GatewayOptions {
+    /// What child processes inherit: `PATH`, `HOME` and the locale.
+    pub children: ChildEnvironment,
+    /// The working directory; files that agents have written are under it.
+    pub directory: PathBuf,
+    /// The file in which everything is kept that lasts, unless the configuration names one; without it, memory.
+    pub storage: Option<PathBuf>,
+    /// How to start the process that Python runs in; without it there is no `run` tool.
+    pub worker: Option<WorkerCommand>,
+    /// How `ot.reload()` reads the configuration.
+    pub load: Option<LoadConfig>,
+}
+
+/// What a reload changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReloadReport {
+    /// Tools that were not there before.
+    pub added: Vec<String>,
+    /// Tools that are gone.
+    pub removed: Vec<String>,
+    /// Settings that changed and take effect only on the next start.
+    pub on_restart: Vec<&'static str>,
+}
+
+/// A server that follows its configuration. Cheap to clone; all clones are the same gateway.
+#[derive(Clone)]
+pub struct Gateway {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    server: Server,
+    options: GatewayOptions,
+    config: RwLock<Arc<Config>>,
+    storage: Storage,
+    results: ResultStore,
+    stats: Stats,
+    clock: Clock,
+    runner: Option<Arc<Runner>>,
+}
+
+impl Gateway {
+    /// Builds the gateway.
+    ///
+    /// # Errors
+    /// When something that the configuration declares cannot be carried out or registered.
+    pub fn new(config: Config, options: GatewayOptions) -> Result<Self, GatewayError> {
+        let unplaced = |source| GatewayError::Register { at: None, source };
+        let server = build_server(&config).map_err(unplaced)?;
+        let file = config.storage.clone().or_else(|| options.storage.clone());
+        let storage = file.map_or_else(Storage::in_memory, Storage::at);
+        let clock = Clock::system();
+        let result_options =
+            ResultOptions { ttl: config.output.result_ttl, preview_lines: config.output.preview_lines };
+        let results = ResultStore::new(storage.clone(), clock.clone(), result_options);
+        let turn_ms = u64::try_from(config.stats.turn.as_millis()).unwrap_or(u64::MAX);
+        let stats_options = StatsOptions { enabled: config.stats.enabled, turn_ms };
+        let stats = Stats::new(storage.clone(), clock.clone(), stats_options);
+        let runner = options.worker.clone().map(|worker| {
+            Arc::new(Runner {
+                server: server.downgrade(),
+                sandbox: Sandbox::new(SandboxOptions { worker }),
+                results: results.clone(),
+                stats: stats.clone(),
+                names: NamesCache::default(),
+                limits: config.run,
+                output: config.output,
+            })
+        });
+        if let Some(runner) = &runner {
+            server.add_tool(Arc::new(run::run_tool(runner.clone())), Source::Surface).map_err(unplaced)?;
+        }
+        server.observe(record::into(stats.clone()));
+        let config_slot = RwLock::default();
+        let inner =
+            Arc::new(Inner { server, options, config: config_slot, storage, results, stats, clock, runner });
+        let weak = Arc::downgrade(&inner);
+        let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
+        crate::ot::register(&inner.server, context).map_err(unplaced)?;
+        let gateway = Self { inner };
+        gateway.apply(config)?;
+        Ok(gateway)
+    }
+
+    /// Returns the server.
+    pub fn server(&self) -> &Server {
+        &self.inner.server
+    }
+
+    /// Returns the configuration in force.
+    pub fn config(&self) -> Arc<Config> {
+        self.inner.config()
+    }
+
+    /// Starts what the first `run` would otherwise wait for. Call it when the server is up.
+    pub async fn warm(&self) {
+        if let Some(runner) = &self.inner.runner
+            && let Err(error) = runner.sandbox.warm().await
+        {
+            tracing::warn!(%error, "code cannot be run");
+        }
+    }
+
+    /// Tells what the sandbox cannot do on this system, if there is anything.
+    pub async fn sandbox_gaps(&self) -> Option<String> {
+        let runner = self.inner.runner.as_ref()?;
+        match runner.sandbox.cage_report().await {
+            Ok(report) => {
+                let walls = [
+                    ("resource limits", report.rlimits),
+                    ("no-new-privileges", report.no_new_privs),
+                    ("Landlock", report.landlock),
+                    ("seccomp", report.seccomp),
+                ];
+                let missing: Vec<&str> =
+                    walls.iter().filter(|(_, stands)| !stands).map(|(name, _)| *name).collect();
+                (!missing.is_empty()).then(|| format!("this system has no {}", missing.join(", no ")))
+            }
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// Writes what is still to be kept; call it before the program ends.
+    pub async fn close(&self) {
+        self.inner.stats.flush().await;
+        self.inner.storage.close().await;
+    }
+
+    /// Puts a new configuration in force, all of it or none. Calls under way end as they began.
+    ///
+    /// # Errors
+    /// When something that it declares cannot be carried out or registered; the old one stays in force.
+    pub fn reload(&self, config: Config) -> Result<ReloadReport, GatewayError> {
+        self.inner.reload(config)
+    }
+
+    fn apply(&self, config: Config) -> Result<(), GatewayError> {
+        self.inner.apply(config)
+    }
+}
+
+impl Inner {
+    fn config(&self) -> Arc<Config> {
+        self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn reload(&self, config: Config) -> Result<ReloadReport, GatewayError> {
+        let (old_config, old_catalog) = (self.config(), self.server.catalog());
+        let on_restart = on_restart(&old_config, &config);
+        self.apply(config)?;
+        let names = |catalog: &Catalog| catalog.tools().map(|it| it.name().to_string()).collect::<Vec<_>>();
+        let (old, new) = (names(&old_catalog), names(&self.server.catalog()));
+        let only_in = |these: &[String], those: &[String]| {
+            these.iter().filter(|name| !those.contains(name)).cloned().collect::<Vec<_>>()
+        };
+        let report = ReloadReport { added: only_in(&new, &old), removed: only_in(&old, &new), on_restart };
+        tracing::info!(
+            added = ?report.added,
+            removed = ?report.removed,
+            on_restart = ?report.on_restart,
+            "configuration reloaded"
+        );
+        Ok(report)
+    }
+
+    fn apply(&self, config: Config) -> Result<(), GatewayError> {
+        let declared = Declared::from_config(&config, &self.options.children)?;
+        self.server.shared_catalog().replace(|catalog| {
+            catalog.remove_source(&Source::Config);
+            for (at, tool) in declared.tools {
+                placed(at, catalog.add_tool(tool, Source::Config))?;
+            }
+            for (at, resource) in declared.resources {
+                placed(at, catalog.add_resource(resource, Source::Config))?;
+            }
+            for (at, prompt) in declared.prompts {
+                placed(at, catalog.add_prompt(prompt, Source::Config))?;
+            }
+            let rules = rules(&config, catalog)?;
+            catalog.set_rules(rules);
+            Ok::<_, GatewayError>(())
+        })?;
+        let (kept_out, own) = record::definition_tokens(&self.server.catalog());
+        self.stats.set_definition_tokens(kept_out, own);
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        Ok(())
+    }
+}
+
+fn build_server(config: &Config) -> Result<Server, RegisterError> {
+    // A run has its own limit; the server's must not cut it short.
+    let call_timeout = config.server.call_timeout.max(config.run.timeout + Duration::from_secs(1));
+    let mut builder = Server::builder()
+        .name(&config.server.name)
+        .call_timeout(call_timeout)
+        .newest_protocol(config.protocol_max.as_str())
+        .logging()
+        .completions()
+        .discovery()
+        .reserved(&RESERVED);
+    if let Some(instructions) = &config.server.instructions {
+        builder = builder.instructions(instructions);
+    }
+    builder.build()
+}
+
+fn placed(at: Location, registered: Result<(), RegisterError>) -> Result<(), GatewayError> {
+    registered.map_err(|source| GatewayError::Register { at: Some(at), source })
+}
+
+fn rules(config: &Config, catalog: &Catalog) -> Result<Rules, GatewayError> {
+    let targets: IndexMap<String, String> =
+        config.aliases.iter().map(|(name, alias)| (name.clone(), alias.target.clone())).collect();
+    let aliases = Aliases::new(targets, |name| catalog.resolve(name).map(|entry| entry.name().clone()));
+    let aliases = aliases.map_err(|source| {
+        let at = config.aliases.get(source.alias()).map(|alias| alias.at.clone());
+        GatewayError::Alias { at, source }
+    })?;
+    Ok(Rules {
+        policy: config.policy.clone(),
+        docs: config.docs.tools.clone(),
+        renames: config.renames.clone(),
+        aliases: Arc::new(aliases),
+        snippets: Arc::new(Snippets::new(&config.snippets)),
+    })
+}
+
+/// Returns the settings that differ but are fixed when the server starts.
+fn on_restart(old: &Config, new: &Config) -> Vec<&'static str> {
+    let fixed = [
+        ("server", old.server != new.server),
+        ("http", old.http != new.http),
+        ("protocol", old.protocol_max != new.protocol_max),
+        ("run", old.run != new.run),
+        ("output", old.output != new.output),
+        ("stats", old.stats != new.stats),
+        ("storage", old.storage != new.storage),
+    ];
+    fixed.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
+}

@@ -1,0 +1,126 @@
+//! What the gateway does for the `ot` pack.
+
+use std::sync::Arc;
+
+use onetool_core::{BoxFuture, CallContext};
+use serde_json::{Value, json};
+
+use super::Inner;
+use crate::notify::{self, Notified, NotifyError};
+use crate::ot::{OtContext, OtError, OtHost, ResultQuery, StatsError, StatsQuery};
+use crate::results::{self, QueryError};
+use crate::stats;
+
+/// The version of the language that `run` speaks.
+const PYTHON: &str = "3.14 (RustPython 0.6.0)";
+
+/// Makes what the functions may tell, as it is now.
+pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
+    let catalog = inner.server.catalog();
+    let rules = catalog.rules();
+    OtContext {
+        config: inner.config(),
+        aliases: rules.aliases.clone(),
+        snippets: rules.snippets.clone(),
+        servers: Vec::new(),
+        failed_packs: Vec::new(),
+        version: inner.server.version().to_owned(),
+        python: PYTHON.to_owned(),
+        cwd: inner.options.directory.clone(),
+        host: Arc::new(Host(inner.clone())),
+        catalog,
+    }
+}
+
+struct Host(Arc<Inner>);
+
+impl OtHost for Host {
+    fn reload(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async {
+            let load = self.0.options.load.clone().ok_or("this server has no configuration file")?;
+            let reload = || {
+                let config = load()?;
+                self.0.reload(config).map(drop).map_err(|error| {
+                    let place = error.location().map_or_else(String::new, |at| format!("{at}: "));
+                    format!("{place}{error}")
+                })
+            };
+            // Reading files takes a moment, but a reload is rare and the configuration small.
+            reload()
+        })
+    }
+
+    fn stats<'a>(
+        &'a self,
+        query: StatsQuery,
+        _: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Value, StatsError>> {
+        Box::pin(async move {
+            let report =
+                self.0.stats.report(query.period, query.tool.as_deref()).await.map_err(
+                    |error| match error {
+                        stats::StatsError::Disabled => StatsError::Off,
+                        other => StatsError::Read { reason: other.to_string() },
+                    },
+                )?;
+            let mut answer = json!(report);
+            if let Some(path) = query.output {
+                let html = stats::html(&report, &self.0.config().http.title);
+                let root = self.0.options.directory.clone();
+                let written = tokio::task::spawn_blocking({
+                    let path = path.clone();
+                    move || stats::write_html(&root, &path, &html)
+                });
+                let failed = |reason: String| StatsError::Write { path: path.clone(), reason };
+                let file = written.await.map_err(|error| failed(error.to_string()))?;
+                let file = file.map_err(|error| failed(error.reason()))?;
+                answer["html_report"] = json!(file.display().to_string());
+            }
+            Ok(answer)
+        })
+    }
+
+    fn result<'a>(
+        &'a self,
+        query: ResultQuery,
+        cx: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Value, OtError>> {
+        Box::pin(async move {
+            let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+            let query = results::ResultQuery {
+                offset: number(query.offset),
+                limit: number(query.limit),
+                search: query.search,
+                fuzzy: query.fuzzy,
+                path: query.path,
+                ..results::ResultQuery::new(query.handle)
+            };
+            let page = self.0.results.query(cx.caller(), query).await.map_err(raised)?;
+            Ok(json!(page))
+        })
+    }
+
+    fn load<'a>(&'a self, handle: String, cx: &'a CallContext) -> BoxFuture<'a, Result<Value, OtError>> {
+        Box::pin(async move { self.0.results.load(cx.caller(), &handle.into()).await.map_err(raised) })
+    }
+
+    fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>> {
+        let (config, now) = (self.0.config(), self.0.clock.now());
+        Box::pin(async move {
+            let append = move || notify::append(&config.notify, &topic, &message, now);
+            let written = tokio::task::spawn_blocking(append).await;
+            written.unwrap_or_else(|error| {
+                Err(NotifyError { path: std::path::PathBuf::new(), source: std::io::Error::other(error) })
+            })
+        })
+    }
+}
+
+fn raised(error: QueryError) -> OtError {
+    match error {
+        QueryError::NotFound { handle } => OtError::NotFound { handle: handle.to_string() },
+        QueryError::Expired { handle } => OtError::Expired { handle: handle.to_string() },
+        error @ (QueryError::Storage { .. } | QueryError::Unreadable { .. }) => OtError::Failed(error.into()),
+        other => OtError::Value(other.into()),
+    }
+}

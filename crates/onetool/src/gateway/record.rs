@@ -1,0 +1,46 @@
+//! From calls to statistics.
+
+use crate::catalog::{Catalog, Entry};
+use crate::dispatch::{CallRecord, Observer};
+use crate::stats::{Event, Outcome, RunId, Stats, tokens};
+
+/// The tool that writes itself down.
+const RUN: &str = "run";
+
+/// Makes the observer that writes every call down; `run` writes itself down.
+pub(super) fn into(stats: Stats) -> Observer {
+    Box::new(move |record: CallRecord<'_>| {
+        let caller = record.cx.caller();
+        let client = record.cx.client().name;
+        stats
+            .saw_session(&format!("{}\0{}\0{client:?}", caller.principal, caller.profile), client.as_deref());
+        if record.entry.name().as_str() == RUN {
+            return;
+        }
+        let size = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        stats.record(Event::Call {
+            tool: record.entry.name().clone(),
+            client,
+            duration: record.duration,
+            args_size: size(record.args_size),
+            output_size: size(record.output_size),
+            outcome: if record.is_success { Outcome::Success } else { Outcome::Failure },
+            in_run: record.cx.run().map(RunId::from_raw),
+        });
+    })
+}
+
+/// Returns the tokens of the definitions that clients do not hold, and of those that they do.
+pub(super) fn definition_tokens(catalog: &Catalog) -> (u64, u64) {
+    let size = |entry: &Entry| {
+        let spec = entry.spec();
+        let schema = serde_json::to_string(&*spec.input_schema).unwrap_or_default();
+        tokens(
+            u64::try_from(spec.description.len() + entry.flat_name().len() + schema.len())
+                .unwrap_or(u64::MAX),
+        )
+    };
+    let listed: Vec<&str> = catalog.listed().map(|entry| entry.flat_name()).collect();
+    let kept_out = catalog.tools().filter(|entry| !listed.contains(&entry.flat_name()));
+    (kept_out.map(|entry| size(entry)).sum(), catalog.listed().map(|entry| size(entry)).sum())
+}

@@ -1,0 +1,230 @@
+//! Notes that agents leave: appended to the file of the first topic that matches, one YAML document each.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::clock::Timestamp;
+use crate::config::TopicConfig;
+use crate::render::block_entry;
+
+/// A note that cannot be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot append to {}", path.display())]
+pub(crate) struct NotifyError {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What the system says.
+    #[source]
+    pub(crate) source: io::Error,
+}
+
+/// What became of a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Notified {
+    /// It stands in this file.
+    Written(PathBuf),
+    /// No topic matches.
+    Skipped,
+}
+
+/// Appends a note to the file of the first topic that matches. This blocks.
+///
+/// Notes of several writers do not mix: each is one write at the end of the file.
+pub(crate) fn append(
+    topics: &[TopicConfig],
+    topic: &str,
+    message: &str,
+    now: Timestamp,
+) -> Result<Notified, NotifyError> {
+    let Some(found) = topics.iter().find(|it| matches_topic(&it.pattern, topic)) else {
+        return Ok(Notified::Skipped);
+    };
+    let failed = |source| NotifyError { path: found.file.clone(), source };
+    append_whole(&found.file, &document(topic, message, now)).map_err(failed)?;
+    Ok(Notified::Written(found.file.clone()))
+}
+
+fn document(topic: &str, message: &str, now: Timestamp) -> String {
+    let (ts, topic, message) =
+        (block_entry("ts", &now.to_rfc3339()), block_entry("topic", topic), block_entry("message", message));
+    format!("---\n{ts}{topic}{message}")
+}
+
+fn append_whole(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path)?.write(text.as_bytes())?;
+    if written < text.len() {
+        return Err(io::Error::new(io::ErrorKind::WriteZero, "only a part could be written"));
+    }
+    Ok(())
+}
+
+/// Matches `**` (anything), `*` (anything but `:`) and `?` (one character but `:`).
+fn matches_topic(pattern: &str, topic: &str) -> bool {
+    let topic: Vec<char> = topic.chars().collect();
+    // Which beginnings of the topic, by length, the pattern so far matches.
+    let mut reached = vec![false; topic.len() + 1];
+    reached[0] = true;
+    let mut pattern = pattern.chars().peekable();
+    while let Some(c) = pattern.next() {
+        let crosses = c == '*' && pattern.next_if_eq(&'*').is_some();
+        for length in (0..=topic.len()).rev() {
+            reached[length] = match c {
+                '*' => (0..=length)
+                    .rev()
+                    .take_while(|start| crosses || !topic[*start..length].contains(&':'))
+                    .any(|start| reached[start]),
+                c => {
+                    length > 0 && reached[length - 1] && {
+                        let got = topic[length - 1];
+                        got == c || (c == '?' && got != ':')
+                    }
+                }
+            };
+        }
+    }
+    reached[topic.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn topics(folder: &TempDir) -> Vec<TopicConfig> {
+        let topic = |pattern: &str, file: &str| TopicConfig {
+            pattern: pattern.into(),
+            file: folder.path().join(file),
+        };
+        vec![topic("notes", "notes.yaml"), topic("status:*", "status.yaml"), topic("**", "deep/rest.yaml")]
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn ot_4_1_a_note_is_appended_as_one_document() {
+        let folder = TempDir::new().unwrap();
+        let topics = topics(&folder);
+        for message in ["built: yes", "two\nlines\n", "  odd\nstart", "12", "bell\u{7}\n"] {
+            append(&topics, "notes", message, at(1_700_000_000)).unwrap();
+        }
+        let text = fs::read_to_string(folder.path().join("notes.yaml")).unwrap();
+        assert_snapshot!(text, @r#"
+        ---
+        ts: "2023-11-14T22:13:20.000Z"
+        topic: notes
+        message: "built: yes"
+        ---
+        ts: "2023-11-14T22:13:20.000Z"
+        topic: notes
+        message: |
+          two
+          lines
+        ---
+        ts: "2023-11-14T22:13:20.000Z"
+        topic: notes
+        message: "  odd\nstart"
+        ---
+        ts: "2023-11-14T22:13:20.000Z"
+        topic: notes
+        message: "12"
+        ---
+        ts: "2023-11-14T22:13:20.000Z"
+        topic: notes
+        message: "bell\u0007\n"
+        "#);
+        let documents: Vec<serde_json::Value> = serde_saphyr::from_multiple(&text).unwrap();
+        let messages: Vec<&str> = documents.iter().map(|it| it["message"].as_str().unwrap()).collect();
+        assert_eq!(messages, ["built: yes", "two\nlines\n", "  odd\nstart", "12", "bell\u{7}\n"]);
+    }
+
+    #[test]
+    fn ot_4_1_the_first_pattern_that_matches_is_taken() {
+        let folder = TempDir::new().unwrap();
+        let topics = topics(&folder);
+        let file = |topic: &str| match append(&topics, topic, "x", at(0)).unwrap() {
+            Notified::Written(path) => path.strip_prefix(folder.path()).unwrap().display().to_string(),
+            Notified::Skipped => "skipped".into(),
+        };
+        assert_eq!(file("notes"), "notes.yaml");
+        assert_eq!(file("status:build"), "status.yaml");
+        assert_eq!(file("status:build:linux"), "deep/rest.yaml");
+    }
+
+    #[test]
+    fn ot_4_2_without_a_match_nothing_is_written() {
+        let folder = TempDir::new().unwrap();
+        assert_eq!(append(&topics(&folder)[..2], "other", "x", at(0)).unwrap(), Notified::Skipped);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn ot_4_1_the_file_belongs_to_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = TempDir::new().unwrap();
+        append(&topics(&folder), "notes", "x", at(0)).unwrap();
+        let mode = fs::metadata(folder.path().join("notes.yaml")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn ot_4_1_a_file_that_cannot_be_written_is_named() {
+        let folder = TempDir::new().unwrap();
+        let topics = [TopicConfig { pattern: "*".into(), file: folder.path().to_owned() }];
+        let error = append(&topics, "notes", "x", at(0)).unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot append to {}", folder.path().display()));
+    }
+
+    #[test]
+    fn ot_4_1_writers_at_once_do_not_mix() {
+        let folder = TempDir::new().unwrap();
+        let topics = topics(&folder);
+        let message = "line\n".repeat(200);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope
+                    .spawn(|| (0..25).for_each(|_| drop(append(&topics, "notes", &message, at(0)).unwrap())));
+            }
+        });
+        let text = fs::read_to_string(folder.path().join("notes.yaml")).unwrap();
+        let documents: Vec<serde_json::Value> = serde_saphyr::from_multiple(&text).unwrap();
+        assert_eq!(documents.len(), 200);
+        assert!(documents.iter().all(|it| it["message"] == *message));
+    }
+
+    #[test]
+    fn ot_4_1_one_star_stays_between_colons_and_two_do_not() {
+        for (pattern, topic, expected) in [
+            ("notes", "notes", true),
+            ("notes", "note", false),
+            ("status:*", "status:a", true),
+            ("status:*", "status:", true),
+            ("status:*", "status:a:b", false),
+            ("status:**", "status:a:b", true),
+            ("**", "", true),
+            ("*:*", "a:b", true),
+            ("*:*", "a", false),
+            ("a*c", "abc", true),
+            ("a*c", "a:c", false),
+            ("a**c", "a:b:c", true),
+            ("**:end", "a:b:end", true),
+            ("a?c", "abc", true),
+            ("a?c", "a:c", false),
+            ("ü*", "übung", true),
+        ] {
+            assert_eq!(matches_topic(pattern, topic), expected, "{pattern} {topic}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What the functions answer: data, or text where the answer is text by nature.
+
+use onetool_core::{IntoToolOutput, ToolError, ToolOutput};
+use serde_json::Value;
+
+use crate::render::yaml_flow;
+
+/// The answer of a function of the pack.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answer {
+    /// Data; as text it is YAML in flow style.
+    Data(Value),
+    /// Text, also inside code.
+    Text(String),
+}
+
+impl Answer {
+    /// Makes data of a list.
+    pub(super) fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Self {
+        Self::Data(Value::Array(items.into_iter().map(Into::into).collect()))
+    }
+}
+
+impl IntoToolOutput for Answer {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        let (text, data) = match self {
+            Self::Text(text) => (text, None),
+            Self::Data(Value::String(text)) => (text.clone(), Some(text.into())),
+            Self::Data(data) => (yaml_flow::to_text(&data), Some(data)),
+        };
+        Ok(ToolOutput { structured_content: data, ..ToolOutput::text(text) })
+    }
+}

@@ -1,0 +1,17 @@
+//! `ot.config`: what is configured.
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, OtContext};
+
+pub(super) const DESCRIPTION: &str = "Show the configured aliases, snippets and servers.";
+
+#[tracing::instrument(name = "ot.config", skip_all)]
+pub(super) fn config(context: &OtContext) -> Answer {
+    let aliases: Map<String, Value> =
+        context.aliases.iter().map(|(name, alias)| (name.to_owned(), alias.target.as_str().into())).collect();
+    let snippets: Map<String, Value> =
+        context.snippets.iter().map(|it| (it.name.clone(), json!({"description": it.description}))).collect();
+    let servers: Vec<&str> = context.servers.iter().map(|server| server.name.as_str()).collect();
+    Answer::Data(json!({"aliases": aliases, "snippets": snippets, "servers": servers}))
+}

@@ -1,0 +1,71 @@
+//! What the functions know, and what they ask the gateway to do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use onetool_core::{BoxFuture, CallContext};
+use serde_json::Value;
+
+use super::{OtError, ResultQuery, StatsError, StatsQuery};
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::notify::{Notified, NotifyError};
+use crate::shortcuts::{Aliases, Snippets};
+
+/// Everything that a function may tell, as it is at the moment of a call.
+pub(crate) struct OtContext {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) aliases: Arc<Aliases>,
+    pub(crate) snippets: Arc<Snippets>,
+    /// The other MCP servers.
+    pub(crate) servers: Vec<ServerState>,
+    /// Packs that the configuration asks for and that are not there.
+    pub(crate) failed_packs: Vec<FailedPack>,
+    /// The version of onetool.
+    pub(crate) version: String,
+    /// The version of the interpreter.
+    pub(crate) python: String,
+    pub(crate) cwd: PathBuf,
+    pub(crate) host: Arc<dyn OtHost>,
+}
+
+/// Another MCP server, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerState {
+    pub(crate) name: String,
+    pub(crate) connected: bool,
+    /// Why it is not connected.
+    pub(crate) reason: Option<String>,
+    pub(crate) enabled: bool,
+}
+
+/// A pack that could not be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FailedPack {
+    pub(crate) name: String,
+    pub(crate) reason: String,
+}
+
+/// What the gateway does for the functions that do more than tell.
+pub(crate) trait OtHost: Send + Sync + 'static {
+    /// Reads the configuration again; the error says what is wrong and where.
+    fn reload(&self) -> BoxFuture<'_, Result<(), String>>;
+
+    /// Counts calls, and writes the report if the query asks for one.
+    fn stats<'a>(
+        &'a self,
+        query: StatsQuery,
+        cx: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Value, StatsError>>;
+
+    /// Returns a page of a stored result.
+    fn result<'a>(&'a self, query: ResultQuery, cx: &'a CallContext)
+    -> BoxFuture<'a, Result<Value, OtError>>;
+
+    /// Returns a whole stored result as data.
+    fn load<'a>(&'a self, handle: String, cx: &'a CallContext) -> BoxFuture<'a, Result<Value, OtError>>;
+
+    /// Appends a note to the file of its topic.
+    fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>>;
+}

@@ -1,0 +1,49 @@
+//! `ot.health`: whether everything is there.
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, OtContext, listing};
+
+pub(super) const DESCRIPTION: &str =
+    "Tell versions, and whether every pack is loaded and every server connected.";
+
+#[tracing::instrument(name = "ot.health", skip_all)]
+pub(super) fn health(context: &OtContext) -> Answer {
+    Answer::Data(json!({
+        "version": context.version,
+        "python": context.python,
+        "cwd": context.cwd.display().to_string(),
+        "registry": registry(context),
+        "proxy": proxy(context),
+    }))
+}
+
+fn registry(context: &OtContext) -> Value {
+    let reasons = context.failed_packs.iter().map(|pack| (pack.name.clone(), pack.reason.as_str().into()));
+    let counted = json!({"tool_count": listing::tools(&context.catalog).count()});
+    with_status(counted, reasons.collect())
+}
+
+fn proxy(context: &OtContext) -> Value {
+    let servers = context.servers.iter().filter(|server| server.enabled);
+    let state = |connected| if connected { "connected" } else { "disconnected" };
+    let states: Map<String, Value> =
+        servers.clone().map(|it| (it.name.clone(), state(it.connected).into())).collect();
+    let reasons = servers.filter(|server| !server.connected).map(|server| {
+        let reason = server.reason.as_deref().unwrap_or("not connected yet");
+        (server.name.clone(), reason.into())
+    });
+    with_status(json!({"server_count": states.len(), "servers": states}), reasons.collect())
+}
+
+/// Puts the status first, and what is wrong last.
+fn with_status(parts: Value, reasons: Map<String, Value>) -> Value {
+    let mut whole = json!({"status": if reasons.is_empty() { "ok" } else { "degraded" }});
+    for (key, part) in parts.as_object().into_iter().flatten() {
+        whole[key] = part.clone();
+    }
+    if !reasons.is_empty() {
+        whole["reasons"] = reasons.into();
+    }
+    whole
+}

@@ -1,0 +1,159 @@
+//! `ot.help`: one way in to tools, packs, snippets and aliases.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::help_rank::{Candidate, rank};
+use super::{Answer, InfoLevel, OtContext, listing};
+use crate::render::{self, AliasCard, Match, MatchGroup};
+use crate::shortcuts::Alias;
+
+pub(super) const DESCRIPTION: &str =
+    "Explain onetool, or one tool, pack, $snippet or alias; anything else is searched for, typos included.";
+
+/// Matches of one kind that are shown, and how many of them in full.
+const MAX_MATCHES: usize = 10;
+const MAX_CARDS: usize = 3;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Help {
+    /// A name, or words to search for; nothing for an overview.
+    #[serde(default)]
+    query: String,
+    /// How much to tell: list gives names, min short descriptions, full everything.
+    #[serde(default)]
+    info: InfoLevel,
+}
+
+#[tracing::instrument(name = "ot.help", skip_all)]
+pub(super) fn help(context: &OtContext, args: &Help) -> Answer {
+    let query = args.query.trim();
+    if query.is_empty() {
+        return Answer::Text(render::OVERVIEW.to_owned());
+    }
+    let exact = match args.info {
+        InfoLevel::List => exact(context, query).map(|found| found.name(context)),
+        info => exact(context, query).map(|found| found.card(context, info)),
+    };
+    Answer::Text(exact.unwrap_or_else(|| search(context, query, args.info)))
+}
+
+/// Something that help can tell about, by its name.
+#[derive(Debug, Clone, Copy)]
+enum Topic<'a> {
+    Tool(&'a str),
+    Pack(&'a str),
+    Snippet(&'a str),
+    Alias(&'a str),
+}
+
+/// Returns what has exactly this name.
+fn exact<'a>(context: &'a OtContext, name: &'a str) -> Option<Topic<'a>> {
+    if let Some(snippet) = name.strip_prefix('$') {
+        return context.snippets.get(snippet).map(|_| Topic::Snippet(snippet));
+    }
+    if context.catalog.visible(name).is_ok() {
+        return Some(Topic::Tool(name));
+    }
+    let is_pack = listing::packs(&context.catalog).contains_key(name);
+    let is_alias = context.aliases.get(name).is_some();
+    let is_snippet = context.snippets.get(name).is_some();
+    [(is_pack, Topic::Pack(name)), (is_alias, Topic::Alias(name)), (is_snippet, Topic::Snippet(name))]
+        .into_iter()
+        .find_map(|(is_it, topic)| is_it.then_some(topic))
+}
+
+impl Topic<'_> {
+    /// Returns the name under which it is asked for.
+    fn name(self, context: &OtContext) -> String {
+        match self {
+            Self::Tool(name) => context
+                .catalog
+                .visible(name)
+                .map_or_else(|_| name.to_owned(), |entry| entry.name().to_string()),
+            Self::Snippet(name) => format!("${name}"),
+            Self::Pack(name) | Self::Alias(name) => name.to_owned(),
+        }
+    }
+
+    /// Writes all about it.
+    fn card(self, context: &OtContext, info: InfoLevel) -> String {
+        let card = match self {
+            Self::Tool(name) => context
+                .catalog
+                .visible(name)
+                .ok()
+                .map(|entry| render::tool_card(&listing::tool_card(context, entry, info))),
+            Self::Pack(name) => listing::packs(&context.catalog)
+                .get(name)
+                .map(|tools| render::pack_card(&listing::pack_card(context, name, tools, info))),
+            Self::Snippet(name) => context.snippets.get(name).map(render::snippet_document),
+            Self::Alias(name) => context.aliases.get(name).map(|alias| alias_card(context, name, alias)),
+        };
+        card.unwrap_or_default()
+    }
+}
+
+fn alias_card(context: &OtContext, name: &str, alias: &Alias) -> String {
+    let tool = alias.tool.as_str();
+    let usage = match context.catalog.visible(tool) {
+        Ok(entry) => listing::sample_call(name, &entry.spec().input_schema),
+        Err(_) => format!("{name}(...)"),
+    };
+    render::alias_card(&AliasCard { name, target: &alias.target, tool, usage })
+}
+
+fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
+    let catalog = &context.catalog;
+    let packs = listing::packs(catalog);
+    let pack_texts: Vec<String> = packs
+        .iter()
+        .map(|(name, tools)| match context.config.docs.packs.get(*name) {
+            Some(instructions) => render::summary(instructions),
+            None if tools.len() == 1 => "1 tool".to_owned(),
+            None => format!("{} tools", tools.len()),
+        })
+        .collect();
+    let tools: Vec<(&str, &str)> =
+        listing::tools(catalog).map(|it| (it.name().as_str(), catalog.description(it))).collect();
+    let packs: Vec<(&str, &str)> =
+        packs.keys().zip(&pack_texts).map(|(name, text)| (*name, text.as_str())).collect();
+    let snippets: Vec<(&str, &str)> =
+        context.snippets.iter().map(|it| (it.name.as_str(), it.description.as_str())).collect();
+    let aliases: Vec<(&str, &str)> =
+        context.aliases.iter().map(|(name, alias)| (name, alias.target.as_str())).collect();
+    let groups = [
+        group(context, query, info, "Tools", &tools, Topic::Tool),
+        group(context, query, info, "Packs", &packs, Topic::Pack),
+        group(context, query, info, "Snippets", &snippets, Topic::Snippet),
+        group(context, query, info, "Aliases", &aliases, Topic::Alias),
+    ];
+    if groups.iter().all(|group| group.matches.is_empty()) {
+        return render::no_match(query);
+    }
+    render::search_results(query, &groups, info != InfoLevel::List)
+}
+
+fn group<'a>(
+    context: &OtContext,
+    query: &str,
+    info: InfoLevel,
+    title: &'static str,
+    items: &[(&'a str, &'a str)],
+    topic: fn(&'a str) -> Topic<'a>,
+) -> MatchGroup {
+    let candidates: Vec<Candidate<'_>> =
+        items.iter().map(|(name, description)| Candidate { name, description }).collect();
+    let is_full = info == InfoLevel::Full;
+    let found = rank(query, &candidates).into_iter().take(if is_full { MAX_CARDS } else { MAX_MATCHES });
+    let matches = found.map(|index| {
+        let (name, description) = items[index];
+        Match {
+            name: topic(name).name(context),
+            description: render::summary(description),
+            card: is_full.then(|| topic(name).card(context, info)),
+        }
+    });
+    MatchGroup { title, matches: matches.collect() }
+}

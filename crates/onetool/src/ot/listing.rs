@@ -1,0 +1,144 @@
+//! What is listed, by which names, and what is known of each tool.
+
+use indexmap::IndexMap;
+use onetool_core::{JsonObject, Parameter, parameters};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{InfoLevel, OtContext};
+use crate::catalog::{Catalog, Entry, Source};
+use crate::render::{Hints, PackCard, ToolCard, doc_url, summary};
+
+/// The arguments of every function that lists something.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Listing {
+    /// Only what contains this text; case does not matter.
+    #[serde(default)]
+    pub(super) pattern: String,
+    /// How much to tell: list gives names, min short descriptions, full everything.
+    #[serde(default)]
+    pub(super) info: InfoLevel,
+}
+
+impl Listing {
+    /// Tells whether any of the texts contains the pattern.
+    pub(super) fn matches(&self, texts: &[&str]) -> bool {
+        let pattern = self.pattern.to_lowercase();
+        texts.iter().any(|text| text.to_lowercase().contains(&pattern))
+    }
+}
+
+/// Returns every tool but the few that every client sees anyway.
+pub(super) fn tools(catalog: &Catalog) -> impl Iterator<Item = &Entry> {
+    catalog.tools().map(AsRef::as_ref).filter(|entry| *entry.source() != Source::Surface)
+}
+
+/// Returns every pack with its tools, in the order of the catalog.
+pub(super) fn packs(catalog: &Catalog) -> IndexMap<&str, Vec<&Entry>> {
+    let mut packs: IndexMap<&str, Vec<&Entry>> = IndexMap::new();
+    for entry in tools(catalog) {
+        if let Some(pack) = entry.name().pack() {
+            packs.entry(pack).or_default().push(entry);
+        }
+    }
+    packs
+}
+
+/// Returns the kind of source of a pack: `local`, `proxy` or `openapi`.
+pub(super) fn pack_source(tools: &[&Entry]) -> String {
+    let source = tools.first().map_or_else(String::new, |entry| entry.source().to_string());
+    source.split(':').next().unwrap_or_default().to_owned()
+}
+
+/// Returns `name: description` of every parameter.
+pub(super) fn args(entry: &Entry) -> Vec<String> {
+    let line = |parameter: Parameter<'_>| match parameter.description {
+        Some(description) => format!("{}: {}", parameter.name, summary(description)),
+        None => parameter.name.to_owned(),
+    };
+    parameters(&entry.spec().input_schema).map(line).collect()
+}
+
+/// Returns the type of what a tool gives back, where the tool says so.
+pub(super) fn returns(entry: &Entry) -> Option<String> {
+    let output = entry.spec().output_schema.as_ref()?;
+    let definitions = output.get("$defs").cloned().unwrap_or_default();
+    let schema =
+        json!({"properties": {"value": Value::Object(JsonObject::clone(output))}, "$defs": definitions});
+    parameters(schema.as_object()?).next().map(|parameter| parameter.python_type)
+}
+
+/// Makes the card of a tool.
+pub(super) fn tool_card<'a>(context: &'a OtContext, entry: &'a Entry, info: InfoLevel) -> ToolCard<'a> {
+    let catalog = &context.catalog;
+    let docs = catalog.docs(entry.name());
+    let mut examples = docs.map_or_else(Vec::new, |docs| docs.examples.clone());
+    if examples.is_empty() {
+        examples.push(sample_call(entry.name().as_str(), &entry.spec().input_schema));
+    } else if info != InfoLevel::Full {
+        examples.truncate(1);
+    }
+    let more = (info == InfoLevel::Full).then(|| Hints {
+        source: entry.source().to_string(),
+        flat_name: entry.flat_name().to_owned(),
+        annotations: entry.spec().annotations,
+        keywords: docs.map_or_else(Vec::new, |docs| docs.keywords.clone()),
+        category: docs.and_then(|docs| docs.category.clone()),
+        input_schema: Value::Object(JsonObject::clone(&entry.spec().input_schema)),
+    });
+    ToolCard {
+        name: entry.name().as_str(),
+        description: catalog.description(entry),
+        signature: entry.spec().signature(),
+        args: parameters(&entry.spec().input_schema).map(typed_arg).collect(),
+        returns: returns(entry),
+        examples,
+        url: entry.name().pack().map(|pack| doc_url(&context.config.docs.base_url, pack)),
+        more,
+    }
+}
+
+fn typed_arg(parameter: Parameter<'_>) -> String {
+    let optional = if parameter.required { "" } else { ", optional" };
+    let description = parameter.description.map_or_else(String::new, |it| format!(": {}", summary(it)));
+    format!("{} ({}{optional}){description}", parameter.name, parameter.python_type)
+}
+
+/// Makes the card of a pack.
+pub(super) fn pack_card<'a>(
+    context: &'a OtContext,
+    name: &'a str,
+    tools: &[&'a Entry],
+    info: InfoLevel,
+) -> PackCard<'a> {
+    let text = |entry: &'a Entry| match info {
+        InfoLevel::Full => context.catalog.description(entry).trim().to_owned(),
+        _ => summary(context.catalog.description(entry)),
+    };
+    PackCard {
+        name,
+        source: pack_source(tools),
+        instructions: context.config.docs.packs.get(name).map(String::as_str),
+        tools: tools.iter().map(|entry| (entry.name().as_str(), text(entry))).collect(),
+        url: Some(doc_url(&context.config.docs.base_url, name)),
+    }
+}
+
+/// Writes a call with everything that it needs.
+pub(super) fn sample_call(name: &str, schema: &JsonObject) -> String {
+    let sample = |parameter: Parameter<'_>| {
+        let value = match parameter.python_type.split(['[', ' ']).next() {
+            Some("int") => "1",
+            Some("float") => "1.0",
+            Some("bool") => "True",
+            Some("list") => "[]",
+            Some("dict") => "{}",
+            _ => "\"...\"",
+        };
+        format!("{}={value}", parameter.name)
+    };
+    let needed: Vec<String> = parameters(schema).filter(|parameter| parameter.required).map(sample).collect();
+    format!("{name}({})", needed.join(", "))
+}

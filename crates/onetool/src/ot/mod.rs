@@ -1,0 +1,35 @@
+//! The `ot` pack: what an agent can ask the gateway about itself. A file per function.
+
+mod aliases;
+mod answer;
+mod config;
+mod context;
+mod error;
+mod health;
+mod help;
+mod help_rank;
+mod info;
+mod listing;
+mod load;
+mod notify;
+mod packs;
+mod register;
+mod reload;
+mod result;
+mod snippets;
+mod stats;
+mod tools;
+mod version;
+
+pub(crate) use answer::Answer;
+#[cfg(test)]
+use context::{FailedPack, ServerState};
+pub(crate) use context::{OtContext, OtHost};
+pub(crate) use error::OtError;
+pub(crate) use info::InfoLevel;
+pub(crate) use register::register;
+pub(crate) use result::ResultQuery;
+pub(crate) use stats::{StatsError, StatsQuery};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! `ot.packs`: groups of tools from one source.
+
+use serde_json::json;
+
+use super::listing::{self, Listing};
+use super::{Answer, InfoLevel, OtContext};
+use crate::render::{nothing, pack_listing};
+
+pub(super) const DESCRIPTION: &str =
+    "List packs of tools; info=\"full\" adds instructions and the tools of each.";
+
+#[tracing::instrument(name = "ot.packs", skip_all)]
+pub(super) fn packs(context: &OtContext, args: &Listing) -> Answer {
+    let packs = listing::packs(&context.catalog);
+    let packs = packs.iter().filter(|(name, _)| args.matches(&[name]));
+    match args.info {
+        InfoLevel::List => Answer::list(packs.map(|(name, _)| *name)),
+        InfoLevel::Min => Answer::list(packs.map(|(name, tools)| {
+            json!({"name": name, "source": listing::pack_source(tools), "tool_count": tools.len()})
+        })),
+        InfoLevel::Full => {
+            let card = |(name, tools): (&&str, &Vec<_>)| {
+                pack_listing(&listing::pack_card(context, name, tools, InfoLevel::Min))
+            };
+            let cards: Vec<String> = packs.map(card).collect();
+            Answer::Text(if cards.is_empty() { nothing("packs", &args.pattern) } else { cards.join("\n\n") })
+        }
+    }
+}

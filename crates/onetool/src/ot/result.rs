@@ -1,0 +1,73 @@
+//! `ot.result`: pages of a large result that was stored.
+
+use onetool_core::CallContext;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Answer, OtContext, OtError};
+
+pub(super) const DESCRIPTION: &str =
+    "Read lines of a stored result: a page of them, or those that match search, a regular expression.";
+
+const DEFAULT_LIMIT: i64 = 100;
+
+/// Which part of a stored result is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ResultQuery {
+    pub(crate) handle: String,
+    /// The first line, counted from 1.
+    pub(crate) offset: usize,
+    /// How many lines at most, at least 1.
+    pub(crate) limit: usize,
+    /// Only lines that match this regular expression, or are similar to this text.
+    pub(crate) search: Option<String>,
+    /// Whether similar is enough.
+    pub(crate) fuzzy: bool,
+    /// The part of the stored JSON to look at, as `a.b[0]`.
+    pub(crate) path: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Page {
+    /// The handle that came in the place of the result.
+    handle: String,
+    /// The first line, counted from 1.
+    #[serde(default = "first_line")]
+    offset: i64,
+    /// How many lines at most.
+    #[serde(default = "default_limit")]
+    limit: i64,
+    /// Only lines that match this regular expression.
+    #[serde(default)]
+    search: Option<String>,
+    /// Whether lines that are similar to search are enough, best first.
+    #[serde(default)]
+    fuzzy: bool,
+    /// The part of stored JSON to look at, for example a.b[0].
+    #[serde(default)]
+    path: Option<String>,
+}
+
+fn first_line() -> i64 {
+    1
+}
+
+fn default_limit() -> i64 {
+    DEFAULT_LIMIT
+}
+
+#[tracing::instrument(
+    name = "ot.result",
+    skip_all,
+    fields(handle = %args.handle, offset = args.offset, limit = args.limit, search = args.search.as_deref())
+)]
+pub(super) async fn result(context: OtContext, args: Page, cx: CallContext) -> Result<Answer, OtError> {
+    let count = |number: i64| usize::try_from(number).ok().filter(|number| *number >= 1);
+    let offset = count(args.offset).ok_or(OtError::Offset(args.offset))?;
+    let limit = count(args.limit).ok_or(OtError::Limit(args.limit))?;
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let (search, path) = (given(args.search), given(args.path));
+    let query = ResultQuery { handle: args.handle, offset, limit, search, fuzzy: args.fuzzy, path };
+    context.host.result(query, &cx).await.map(Answer::Data)
+}

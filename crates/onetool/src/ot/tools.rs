@@ -1,0 +1,44 @@
+//! `ot.tools`: every tool.
+
+use serde_json::{Value, json};
+
+use super::listing::{self, Listing};
+use super::{Answer, InfoLevel, OtContext};
+use crate::catalog::Entry;
+use crate::render::summary;
+
+pub(super) const DESCRIPTION: &str =
+    "List every tool by name; info=\"full\" adds signatures, arguments and where each comes from.";
+
+#[tracing::instrument(name = "ot.tools", skip_all)]
+pub(super) fn tools(context: &OtContext, args: &Listing) -> Answer {
+    let tools = listing::tools(&context.catalog).filter(|entry| args.matches(&[entry.name().as_str()]));
+    match args.info {
+        InfoLevel::List => Answer::list(tools.map(|entry| entry.name().as_str())),
+        InfoLevel::Min => Answer::list(tools.map(|entry| {
+            let description = summary(context.catalog.description(entry));
+            json!({"name": entry.name().as_str(), "description": description})
+        })),
+        InfoLevel::Full => Answer::list(tools.map(|entry| full(context, entry))),
+    }
+}
+
+fn full(context: &OtContext, entry: &Entry) -> Value {
+    let mut tool = json!({
+        "name": entry.name().as_str(),
+        "signature": entry.spec().signature(),
+        "description": context.catalog.description(entry),
+        "source": entry.source().to_string(),
+    });
+    let args = listing::args(entry);
+    if !args.is_empty() {
+        tool["args"] = args.into();
+    }
+    if let Some(returns) = listing::returns(entry) {
+        tool["returns"] = returns.into();
+    }
+    if let Some(example) = context.catalog.docs(entry.name()).and_then(|docs| docs.examples.first()) {
+        tool["example"] = example.as_str().into();
+    }
+    tool
+}

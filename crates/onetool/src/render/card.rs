@@ -1,0 +1,184 @@
+//! Cards: what is known of a tool, a pack or an alias, and lists of them, as text for a model to read.
+
+use std::fmt::Write as _;
+
+use onetool_core::ToolAnnotations;
+use serde_json::Value;
+
+/// What is known of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ToolCard<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) signature: String,
+    /// `name (type): description`, in order.
+    pub(crate) args: Vec<String>,
+    pub(crate) returns: Option<String>,
+    pub(crate) examples: Vec<String>,
+    pub(crate) url: Option<String>,
+    /// What only the full card tells.
+    pub(crate) more: Option<Hints>,
+}
+
+/// What only the full card of a tool tells.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Hints {
+    pub(crate) source: String,
+    pub(crate) flat_name: String,
+    pub(crate) annotations: Option<ToolAnnotations>,
+    pub(crate) keywords: Vec<String>,
+    pub(crate) category: Option<String>,
+    pub(crate) input_schema: Value,
+}
+
+/// What is known of a pack.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PackCard<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) source: String,
+    pub(crate) instructions: Option<&'a str>,
+    /// Names and descriptions.
+    pub(crate) tools: Vec<(&'a str, String)>,
+    pub(crate) url: Option<String>,
+}
+
+/// What is known of an alias.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AliasCard<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) target: &'a str,
+    /// The tool at the end of the chain.
+    pub(crate) tool: &'a str,
+    pub(crate) usage: String,
+}
+
+/// What a search found of one kind, best first.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MatchGroup {
+    pub(crate) title: &'static str,
+    pub(crate) matches: Vec<Match>,
+}
+
+/// One thing that a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Match {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    /// All about it, where that is asked for.
+    pub(crate) card: Option<String>,
+}
+
+pub(crate) fn tool_card(card: &ToolCard<'_>) -> String {
+    let mut text = format!("# {}\n\n{}\n", card.name, card.description.trim());
+    section(&mut text, "Signature", [&card.signature]);
+    section(&mut text, "Args", card.args.iter().map(|arg| format!("- {arg}")));
+    section(&mut text, "Returns", [card.returns.as_deref().unwrap_or("Any")]);
+    section(&mut text, "Example", &card.examples);
+    section(&mut text, "Docs", &card.url);
+    if let Some(more) = &card.more {
+        section(&mut text, "More", more_lines(more));
+    }
+    text.trim_end().to_owned()
+}
+
+fn more_lines(more: &Hints) -> Vec<String> {
+    let mut lines = vec![format!("- source: {}", more.source), format!("- flat name: {}", more.flat_name)];
+    let hints = more.annotations.and_then(|hints| serde_json::to_value(hints).ok());
+    for (hint, value) in hints.iter().filter_map(Value::as_object).flatten() {
+        lines.push(format!("- {hint}: {value}"));
+    }
+    if !more.keywords.is_empty() {
+        lines.push(format!("- keywords: {}", more.keywords.join(", ")));
+    }
+    lines.extend(more.category.iter().map(|category| format!("- category: {category}")));
+    lines.push(format!("- input schema: {}", more.input_schema));
+    lines
+}
+
+pub(crate) fn pack_card(card: &PackCard<'_>) -> String {
+    let mut text = pack_listing(card);
+    text.push('\n');
+    section(&mut text, "Docs", &card.url);
+    text.trim_end().to_owned()
+}
+
+/// Writes a pack with its tools, as `ot.packs` lists it.
+pub(crate) fn pack_listing(card: &PackCard<'_>) -> String {
+    let mut text = format!("# {}\n", card.name);
+    if let Some(instructions) = card.instructions {
+        let _ = write!(text, "\n{}\n", instructions.trim());
+    }
+    let title = format!("Tools ({}, {})", card.tools.len(), card.source);
+    section(&mut text, &title, card.tools.iter().map(|(name, description)| entry(name, description)));
+    text.trim_end().to_owned()
+}
+
+pub(crate) fn alias_card(card: &AliasCard<'_>) -> String {
+    let end = if card.tool == card.target { String::new() } else { format!(" -> {}", card.tool) };
+    format!(
+        "# {}\n\nAlias: {} -> {}{end}\n\nUse it like the tool itself: {}\nAll about the tool: ot.help(query=\"{}\")",
+        card.name, card.name, card.target, card.usage, card.tool
+    )
+}
+
+/// Writes what a search found, by kind.
+pub(crate) fn search_results(query: &str, groups: &[MatchGroup], with_descriptions: bool) -> String {
+    let mut text = format!("Matches for '{query}', best first:\n");
+    for group in groups.iter().filter(|group| !group.matches.is_empty()) {
+        let _ = write!(text, "\n## {}\n", group.title);
+        for found in &group.matches {
+            match &found.card {
+                Some(card) => {
+                    let _ = write!(text, "\n{card}\n");
+                }
+                None if with_descriptions => {
+                    let _ = writeln!(text, "{}", entry(&found.name, &found.description));
+                }
+                None => {
+                    let _ = writeln!(text, "- {}", found.name);
+                }
+            }
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+/// Says that a search found nothing.
+pub(crate) fn no_match(query: &str) -> String {
+    format!("No matches for '{query}'. ot.tools() lists every tool, ot.packs() every pack.")
+}
+
+/// Says that a list is empty.
+pub(crate) fn nothing(kind: &str, pattern: &str) -> String {
+    if pattern.is_empty() { format!("No {kind} configured") } else { format!("No {kind} match '{pattern}'") }
+}
+
+/// Writes lines of `name`, separator, `text`.
+pub(crate) fn names<'a>(lines: impl IntoIterator<Item = (&'a str, &'a str)>, separator: &str) -> String {
+    let lines = lines.into_iter().map(|(name, text)| {
+        let text = summary(text);
+        if text.is_empty() { name.to_owned() } else { format!("{name}{separator}{text}") }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the first paragraph of a description, on one line.
+pub(crate) fn summary(description: &str) -> String {
+    let lines = description.trim().lines().take_while(|line| !line.trim().is_empty());
+    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+fn entry(name: &str, description: &str) -> String {
+    if description.is_empty() { format!("- {name}") } else { format!("- {name}: {description}") }
+}
+
+fn section<T: AsRef<str>>(text: &mut String, title: &str, lines: impl IntoIterator<Item = T>) {
+    let mut lines = lines.into_iter().peekable();
+    if lines.peek().is_none() {
+        return;
+    }
+    let _ = write!(text, "\n## {title}\n");
+    for line in lines {
+        let _ = writeln!(text, "{}", line.as_ref());
+    }
+}

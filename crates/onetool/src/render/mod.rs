@@ -1,0 +1,17 @@
+//! The only room that makes text: answers as YAML, and the cards that `ot` shows.
+
+mod card;
+mod doc_url;
+mod overview;
+mod snippet;
+pub(crate) mod yaml_flow;
+mod yaml_scalar;
+
+pub(crate) use card::{
+    AliasCard, Hints, Match, MatchGroup, PackCard, ToolCard, alias_card, names, no_match, nothing, pack_card,
+    pack_listing, search_results, summary, tool_card,
+};
+pub(crate) use doc_url::doc_url;
+pub(crate) use overview::OVERVIEW;
+pub(crate) use snippet::snippet_document;
+pub(crate) use yaml_scalar::block_entry;

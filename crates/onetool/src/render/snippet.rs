@@ -1,0 +1,97 @@
+//! A snippet as a document: what it is, and below it what a call of it becomes.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::yaml_flow::{to_line, to_text};
+use super::yaml_scalar::{block_entry, double_quoted};
+use crate::config::SnippetParamConfig;
+use crate::shortcuts::Snippet;
+
+/// Writes everything about a snippet: a YAML document, then a call and the code it expands to.
+pub(crate) fn snippet_document(snippet: &Snippet) -> String {
+    let mut text = block_entry("name", &snippet.name);
+    text.push_str(&block_entry("description", &snippet.description));
+    if snippet.params.is_empty() {
+        text.push_str("params: {}\n");
+    } else {
+        text.push_str("params:\n");
+        for (name, param) in &snippet.params {
+            let name = to_text(&Value::from(name.as_str()));
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "  {name}: {}", param_line(param));
+        }
+    }
+    // Blank lines around the code say nothing, and one line is a block, too.
+    text.push_str(&block_entry("body", &format!("{}\n", snippet.body.trim_end())));
+    let (call, code) = snippet.example();
+    let code = code.unwrap_or_else(|error| format!("# {error}"));
+    let _ = write!(text, "\n# Example with defaults:\n# {call}\n# Expands to:\n{}", code.trim_end());
+    text
+}
+
+fn param_line(param: &SnippetParamConfig) -> String {
+    let mut fields = Vec::new();
+    if let Some(default) = &param.default {
+        fields.push(format!("default: {}", to_line(default)));
+    } else if !param.required {
+        fields.push("required: false".into());
+    }
+    if let Some(description) = &param.description {
+        fields.push(format!("description: {}", double_quoted(description)));
+    }
+    format!("{{{}}}", fields.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::shortcuts::tests::brv_research;
+
+    #[test]
+    fn ot_11_6_the_document_has_its_layout() {
+        assert_snapshot!(snippet_document(&brv_research()), @r#"
+        name: brv_research
+        description: Search web and extract structured findings
+        params:
+          topic: {description: "Topic to research"}
+          count: {default: 5, description: "Number of sources"}
+        body: |
+          results = brave.search(query="{{ topic }}", count={{ count }})
+          llm.transform(input=results, prompt="Extract key findings")
+
+        # Example with defaults:
+        # $brv_research topic=Python
+        # Expands to:
+        results = brave.search(query="Python", count=5)
+        llm.transform(input=results, prompt="Extract key findings")
+        "#);
+    }
+
+    #[test]
+    fn ot_11_6_odd_parts_still_make_a_document() {
+        let mut snippet = brv_research();
+        snippet.description = "Several\nlines: yes".into();
+        snippet.body = "f({{ topic.x.y }})".into();
+        snippet.params.shift_remove("count");
+        snippet.params["topic"].description = Some("a \"quoted\"\ntext".into());
+        assert_snapshot!(snippet_document(&snippet), @r#"
+        name: brv_research
+        description: |-
+          Several
+          lines: yes
+        params:
+          topic: {description: "a \"quoted\"\ntext"}
+        body: |
+          f({{ topic.x.y }})
+
+        # Example with defaults:
+        # $brv_research topic=Python
+        # Expands to:
+        # cannot fill in snippet '$brv_research': undefined value (line 1)
+        "#);
+    }
+}

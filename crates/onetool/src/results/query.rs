@@ -1,0 +1,163 @@
+//! Reading a stored result in parts.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{PathError, ResultHandle, path, search};
+use crate::storage::StorageError;
+
+/// Which lines of which result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultQuery {
+    /// The result.
+    pub handle: ResultHandle,
+    /// The first line, counted from 1.
+    pub offset: i64,
+    /// How many lines at most.
+    pub limit: i64,
+    /// Only lines that match this regular expression; offset and limit count those.
+    pub search: Option<String>,
+    /// Takes `search` as words instead, and gives the lines that are like them, the best first.
+    pub fuzzy: bool,
+    /// Reads this part of stored JSON, such as `a.b[0]`, instead of the whole.
+    pub path: Option<String>,
+}
+
+impl ResultQuery {
+    /// Asks for the first 100 lines.
+    pub fn new(handle: impl Into<ResultHandle>) -> Self {
+        Self { handle: handle.into(), offset: 1, limit: 100, search: None, fuzzy: false, path: None }
+    }
+
+    pub(super) fn check(&self) -> Result<(), QueryError> {
+        match self {
+            Self { offset, .. } if *offset < 1 => Err(QueryError::Offset(*offset)),
+            Self { limit, .. } if *limit < 1 => Err(QueryError::Limit(*limit)),
+            Self { fuzzy: true, search: None, .. } => Err(QueryError::FuzzyWithoutSearch),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the lines out of a stored text.
+    pub(super) fn page(&self, text: &str, is_json: bool) -> Result<ResultPage, QueryError> {
+        let picked = self.path.as_deref().map(|path| self.pick(text, is_json, path)).transpose()?;
+        let lines: Vec<&str> = picked.as_deref().unwrap_or(text).lines().collect();
+        let found = match self.search.as_deref() {
+            None => None,
+            Some(words) if self.fuzzy => Some(search::similar(&lines, words)?),
+            Some(pattern) => Some(search::matching(&lines, pattern)?),
+        };
+        let chosen = found.as_deref().unwrap_or(&lines);
+        let first = usize::try_from(self.offset - 1).unwrap_or(usize::MAX).min(chosen.len());
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let end = first.saturating_add(limit).min(chosen.len());
+        Ok(ResultPage {
+            lines: chosen[first..end].iter().map(|line| (*line).to_owned()).collect(),
+            total_lines: lines.len(),
+            returned: end - first,
+            offset: self.offset,
+            has_more: end < chosen.len(),
+            matches: found.as_ref().map(Vec::len),
+        })
+    }
+
+    /// Returns the part at `path` as lines: a string as its text, anything else as indented JSON.
+    fn pick(&self, text: &str, is_json: bool, path: &str) -> Result<String, QueryError> {
+        if !is_json {
+            return Err(QueryError::NotJson { handle: self.handle.clone() });
+        }
+        let value = parse(&self.handle, text)?;
+        match path::pick(&value, path)? {
+            Value::String(text) => Ok(text.clone()),
+            part => Ok(serde_json::to_string_pretty(part).unwrap_or_default()),
+        }
+    }
+}
+
+pub(super) fn parse(handle: &ResultHandle, text: &str) -> Result<Value, QueryError> {
+    serde_json::from_str(text).map_err(|source| QueryError::Unreadable { handle: handle.clone(), source })
+}
+
+/// Some lines of a stored result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ResultPage {
+    /// The lines.
+    pub lines: Vec<String>,
+    /// How many lines the whole result has, or the part of it that the path names.
+    pub total_lines: usize,
+    /// How many lines are here.
+    pub returned: usize,
+    /// The first of them, counted from 1.
+    pub offset: i64,
+    /// Whether there are lines after these.
+    pub has_more: bool,
+    /// How many lines the search found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<usize>,
+}
+
+/// Why a stored result cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// Lines count from 1.
+    #[error("offset must be >= 1 (1-indexed), got {0}")]
+    Offset(i64),
+    /// No lines were asked for.
+    #[error("limit must be >= 1, got {0}")]
+    Limit(i64),
+    /// There is none, or it is somebody else's.
+    #[error("result not found: '{handle}'")]
+    NotFound {
+        /// The handle.
+        handle: ResultHandle,
+    },
+    /// It was there.
+    #[error("result expired: '{handle}' is past its time to live; run the code again")]
+    Expired {
+        /// The handle.
+        handle: ResultHandle,
+    },
+    /// The pattern is none; the reason shows where.
+    #[error("search is no valid regular expression: {reason}")]
+    Pattern {
+        /// What is wrong, with a mark under the place.
+        reason: String,
+    },
+    /// There are no words to be like.
+    #[error("fuzzy=True needs search='words to look for'")]
+    FuzzyWithoutSearch,
+    /// The search was given up.
+    #[error("the search took longer than {seconds} s; use a simpler pattern")]
+    TooSlow {
+        /// The limit.
+        seconds: u64,
+    },
+    /// Text has no parts.
+    #[error("path works on stored JSON, and '{handle}' is text; use offset, limit or search")]
+    NotJson {
+        /// The handle.
+        handle: ResultHandle,
+    },
+    /// The path leads nowhere.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// What is stored is no JSON any more.
+    #[error("cannot read the stored result '{handle}' as JSON")]
+    Unreadable {
+        /// The handle.
+        handle: ResultHandle,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The storage failed.
+    #[error("cannot read the stored result '{handle}'")]
+    Storage {
+        /// The handle.
+        handle: ResultHandle,
+        /// Why.
+        #[source]
+        source: StorageError,
+    },
+}

@@ -1,0 +1,178 @@
+//! Calls that code makes: from a Python name and arguments to dispatch, and from the answer to a Python value.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::future::BoxFuture;
+use onetool_core::{CallContext, ContentBlock, ToolError, ToolOutput};
+use onetool_sandbox::{Host, HostCall, HostError, NameKind};
+use serde_json::{Value, json};
+
+use super::arguments::bind;
+use super::python_names::PythonNames;
+use crate::Server;
+use crate::catalog::{Catalog, Entry};
+use crate::dispatch::CallError;
+
+const NEAR_ENOUGH: f64 = 0.6;
+const MAX_NEAR: usize = 3;
+/// The pack whose answers have a text of their own.
+const OT: &str = "ot";
+
+/// What one run may call, as it was when the run began.
+pub(crate) struct Calls {
+    server: Server,
+    catalog: Arc<Catalog>,
+    names: Arc<PythonNames>,
+    cx: CallContext,
+    told: Mutex<Told>,
+}
+
+/// What the calls of a run brought in.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// Answers of the `ot` pack, each with its text.
+    pub(crate) ot_answers: Vec<(Value, String)>,
+    pub(crate) bytes: usize,
+    pub(crate) calls: usize,
+}
+
+impl Calls {
+    pub(crate) fn new(
+        server: Server,
+        catalog: Arc<Catalog>,
+        names: Arc<PythonNames>,
+        cx: CallContext,
+    ) -> Self {
+        Self { server, catalog, names, cx, told: Mutex::default() }
+    }
+
+    /// Takes what the calls brought in.
+    pub(crate) fn told(&self) -> Told {
+        std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the tool that a name in code stands for; an alias stands for its target.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Arc<Entry>> {
+        let target = self.catalog.rules().aliases.resolve(name).unwrap_or(name);
+        self.names.tool(&self.catalog, target)
+    }
+
+    /// Tells whether a name in code is a pack, a tool or an alias.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.names.pack(name).is_some() || self.tool(name).is_some()
+    }
+
+    /// Makes one call.
+    pub(crate) async fn call(&self, call: HostCall) -> Result<Value, HostError> {
+        let entry = self.tool(&call.name).ok_or_else(|| self.unknown(&call.name))?;
+        let spec = entry.spec();
+        let raised = |kind: &str, message: String| HostError { kind: kind.to_owned(), message };
+        let args =
+            bind(spec, call.args, call.kwargs).map_err(|error| raised("TypeError", error.to_string()))?;
+        let output = self.server.call(spec.name.as_str(), args, self.cx.clone()).await.map_err(|error| {
+            let kind = match &error {
+                CallError::Invalid { .. } => "TypeError",
+                CallError::Denied { .. } => "PermissionError",
+                CallError::Failed { source: ToolError::Raised { kind, .. }, .. } => kind,
+                _ => "ToolError",
+            };
+            let message = match &error {
+                CallError::Failed { source: ToolError::Raised { message, .. }, .. } => message.clone(),
+                CallError::Invalid { .. } => format!("{error}; signature: {}", spec.signature()),
+                _ => error.to_string(),
+            };
+            raised(kind, message)
+        })?;
+        if output.is_error {
+            return Err(raised("ToolError", format!("{}: {}", spec.name, text_of(&output))));
+        }
+        let value = value_of(&output);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.calls += 1;
+        told.bytes += value.to_string().len();
+        if spec.name.pack() == Some(OT) {
+            told.ot_answers.push((value.clone(), text_of(&output)));
+        }
+        Ok(value)
+    }
+
+    fn unknown(&self, name: &str) -> HostError {
+        let raised = |kind: &str, message| HostError { kind: kind.to_owned(), message };
+        let Some((pack, tool)) = name.split_once('.') else {
+            return raised(
+                "NameError",
+                self.catalog.visible(name).err().map_or_else(String::new, |it| it.to_string()),
+            );
+        };
+        let tools: Vec<&str> = self
+            .catalog
+            .tools()
+            .filter(|entry| entry.name().pack() == self.names.pack(pack))
+            .map(|entry| entry.name().tool())
+            .collect();
+        let near = near(tool, tools.iter().copied());
+        let hint = if near.is_empty() {
+            format!("it has: {}", tools.join(", "))
+        } else {
+            format!("did you mean {near}?")
+        };
+        raised("AttributeError", format!("pack '{pack}' has no tool '{tool}'; {hint}"))
+    }
+
+    fn kind(&self, name: &str) -> NameKind {
+        if self.names.pack(name).is_some() {
+            return NameKind::Pack;
+        }
+        if self.tool(name).is_some() {
+            return NameKind::Tool;
+        }
+        let near = near(name, self.names.packs());
+        let hint = if near.is_empty() {
+            "ot.packs() lists the packs, ot.tools() the tools".to_owned()
+        } else {
+            format!("did you mean {near}? ot.packs() lists the packs")
+        };
+        NameKind::Unknown { hint: Some(hint) }
+    }
+}
+
+impl Host for Calls {
+    fn names(&self, names: Vec<String>) -> BoxFuture<'_, Vec<NameKind>> {
+        Box::pin(async move { names.iter().map(|name| self.kind(name)).collect() })
+    }
+
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>> {
+        Box::pin(self.call(call))
+    }
+}
+
+/// Lists names that look alike, best first.
+fn near<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    let score = |it: &str| strsim::normalized_damerau_levenshtein(&it.to_lowercase(), &name.to_lowercase());
+    let mut scored: Vec<(f64, &str)> =
+        candidates.map(|it| (score(it), it)).filter(|(score, _)| *score >= NEAR_ENOUGH).collect();
+    scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
+    scored.iter().take(MAX_NEAR).map(|(_, it)| format!("'{it}'")).collect::<Vec<_>>().join(" or ")
+}
+
+/// Returns an answer as one clean value: data if there is any, JSON text parsed, else text; other content as it is.
+fn value_of(output: &ToolOutput) -> Value {
+    if let Some(data) = &output.structured_content {
+        return data.clone();
+    }
+    if output.content.iter().all(|block| block.as_text().is_some()) {
+        let text = text_of(output);
+        return match serde_json::from_str::<Value>(&text) {
+            Ok(data @ (Value::Object(_) | Value::Array(_))) => data,
+            _ => text.into(),
+        };
+    }
+    match output.content.as_slice() {
+        [block] => json!(block),
+        blocks => json!(blocks),
+    }
+}
+
+fn text_of(output: &ToolOutput) -> String {
+    output.content.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
+}

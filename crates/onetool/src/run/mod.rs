@@ -1,0 +1,16 @@
+//! The `run` tool: Python in which every tool is a function.
+//!
+//! Command → code (`source`, snippets) → one literal call straight to dispatch (`literal`), everything else in the
+//! sandbox, which calls back (`host_calls`) → text (`answer`), stored if it is large.
+
+mod answer;
+mod arguments;
+mod host_calls;
+mod literal;
+mod python_names;
+mod sanitize;
+mod source;
+mod tool;
+
+pub(crate) use python_names::NamesCache;
+pub(crate) use tool::{Runner, run_tool};

@@ -1,0 +1,210 @@
+//! The tool itself: one argument, `command`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use onetool_core::{CallContext, Tool, ToolAnnotations, ToolOutput, tool_fn};
+use onetool_sandbox::{Completion, HostCall, HostError, Limits, Outcome, Program, Sandbox};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::host_calls::{Calls, Told};
+use super::python_names::{NamesCache, is_builtin};
+use super::{answer, literal, source};
+use crate::config::{OutputConfig, RunConfig};
+use crate::results::{ResultBody, ResultStore};
+use crate::server::{Server, WeakServer};
+use crate::shortcuts::{SnippetCall, SnippetError};
+use crate::stats::{self, Event, RunId, Stats};
+
+const DESCRIPTION: &str = "\
+Runs Python in a sandbox where every tool is a function: `pack.tool(arg=value)`. The value of the last expression comes \
+back. Call several tools in one run, filter and combine their answers, and return only what matters. \
+`ot.help(query='…')` finds tools, `ot.packs()` lists packs, `ot.tools(pattern='…', info='full')` shows signatures. \
+Calls can run side by side with asyncio.gather. `$name key=value` runs a snippet. Large results come back as a handle \
+for `ot.result(handle=…)`.";
+
+#[derive(Deserialize, JsonSchema)]
+struct Arguments {
+    /// Python code, one tool call, or `$snippet key=value`.
+    command: String,
+}
+
+/// What every run needs.
+pub(crate) struct Runner {
+    pub(crate) server: WeakServer,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) results: ResultStore,
+    pub(crate) stats: Stats,
+    pub(crate) names: NamesCache,
+    pub(crate) limits: RunConfig,
+    pub(crate) output: OutputConfig,
+}
+
+/// Makes the `run` tool.
+pub(crate) fn run_tool(runner: Arc<Runner>) -> impl Tool {
+    let annotations = ToolAnnotations {
+        read_only_hint: Some(false),
+        destructive_hint: Some(false),
+        open_world_hint: Some(true),
+        idempotent_hint: None,
+    };
+    tool_fn("run", DESCRIPTION, move |args: Arguments, cx: CallContext| {
+        let runner = runner.clone();
+        async move { runner.run(&args.command, cx).await }
+    })
+    .annotations(annotations)
+}
+
+/// How a run ended: its text, and whether that is bad news.
+struct Ending {
+    text: String,
+    is_error: bool,
+    /// The value, where the text is nothing but its JSON.
+    value: Option<Value>,
+}
+
+impl Ending {
+    fn error(text: String) -> Self {
+        Self { text, is_error: true, value: None }
+    }
+}
+
+impl Runner {
+    async fn run(&self, command: &str, cx: CallContext) -> ToolOutput {
+        let started = Instant::now();
+        let id = RunId::new();
+        let Some(server) = self.server.upgrade() else { return ToolOutput::error("the server is gone") };
+        let (ending, told) = match code(&server, command) {
+            Ok(code) => self.execute(server, &code, cx.clone().with_run(id.get())).await,
+            Err(message) => (Ending::error(message), Told::default()),
+        };
+        let is_error = ending.is_error;
+        let output = self.finish(ending, &cx).await;
+        let size = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.stats.record(Event::Run {
+            id,
+            client: cx.client().name,
+            duration: started.elapsed(),
+            code_size: size(command.len()),
+            output_size: size(output.content.iter().filter_map(|it| it.as_text()).map(str::len).sum()),
+            inner_calls: size(told.calls),
+            inner_bytes: size(told.bytes),
+            outcome: if is_error { stats::Outcome::Failure } else { stats::Outcome::Success },
+        });
+        output
+    }
+
+    async fn execute(&self, server: Server, code: &str, cx: CallContext) -> (Ending, Told) {
+        let catalog = server.catalog();
+        let names = self.names.of(&catalog);
+        let calls = Arc::new(Calls::new(server, catalog, names, cx));
+        let ending = match literal::call(code).filter(|call| is_tool(&calls, &call.name)) {
+            Some(call) => {
+                let line = call.line;
+                let result =
+                    calls.call(HostCall { name: call.name, args: call.args, kwargs: call.kwargs }).await;
+                return Self::end(
+                    result
+                        .map_err(|HostError { kind, message }| answer::exception(&kind, &message, Some(line)))
+                        .map(of_value),
+                    &calls,
+                );
+            }
+            None => {
+                let program = Program { source: code.to_owned(), file_name: "run.py".to_owned() };
+                self.sandbox.run(program, &self.limits(), calls.clone()).await
+            }
+        };
+        Self::end(ending.map_err(|error| answer::of_error(&error)), &calls)
+    }
+
+    fn end(result: Result<Outcome, String>, calls: &Calls) -> (Ending, Told) {
+        let told = calls.told();
+        let ending = match result {
+            Err(text) => Ending::error(text),
+            Ok(outcome) => match answer::of_outcome(&outcome, &told.ot_answers) {
+                Err(error) => Ending::error(error.to_string()),
+                Ok(text) => {
+                    Ending { is_error: is_ot_error(&outcome, &told), value: data_of(&outcome, &text), text }
+                }
+            },
+        };
+        (ending, told)
+    }
+
+    fn limits(&self) -> Limits {
+        let RunConfig { timeout, memory, max_calls, max_parallel, max_print, max_result } = self.limits;
+        Limits {
+            time: timeout,
+            memory_bytes: memory,
+            max_calls,
+            max_parallel,
+            max_print_bytes: max_print,
+            max_result_bytes: max_result,
+        }
+    }
+
+    /// Gives a small result back as it is, and stores a large one.
+    async fn finish(&self, ending: Ending, cx: &CallContext) -> ToolOutput {
+        let Ending { text, is_error, value } = ending;
+        if text.len() <= self.output.max_inline_size {
+            return if is_error { ToolOutput::error(text) } else { ToolOutput::text(text) };
+        }
+        let body = value.map_or(ResultBody::Text(text), ResultBody::Json);
+        match self.results.put(cx.caller(), body).await {
+            Ok(stored) => ToolOutput { is_error, ..ToolOutput::text(stored.answer().to_string()) },
+            Err(error) => {
+                ToolOutput::error(format!("the result is too large to show and cannot be stored: {error}"))
+            }
+        }
+    }
+}
+
+/// Takes the code out of the command; a snippet is filled in.
+fn code(server: &Server, command: &str) -> Result<String, String> {
+    let code = source::code_of(command);
+    if !code.trim_start().starts_with('$') {
+        return Ok(code);
+    }
+    let catalog = server.catalog();
+    let call: Result<SnippetCall, SnippetError> = SnippetCall::parse(code.trim_start());
+    call.and_then(|call| catalog.rules().snippets.expand(&call)).map_err(|error| error.to_string())
+}
+
+fn is_tool(calls: &Calls, name: &str) -> bool {
+    let root = name.split('.').next().unwrap_or(name);
+    !is_builtin(root) && (name.contains('.') || calls.tool(name).is_some()) && calls.knows(root)
+}
+
+fn of_value(value: Value) -> Outcome {
+    Outcome {
+        printed: String::new(),
+        value: Completion::Value(value),
+        format: None,
+        sanitize: false,
+        calls: 1,
+    }
+}
+
+/// Tells whether the whole result is an error that the `ot` pack returned as text.
+fn is_ot_error(outcome: &Outcome, told: &Told) -> bool {
+    match &outcome.value {
+        Completion::Value(value @ Value::String(text)) => {
+            text.starts_with("Error: ") && told.ot_answers.iter().any(|(answer, _)| answer == value)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the value if the text is nothing but its JSON, so that it can be stored in a form that pages well.
+fn data_of(outcome: &Outcome, text: &str) -> Option<Value> {
+    match &outcome.value {
+        Completion::Value(value @ (Value::Array(_) | Value::Object(_))) => {
+            let json = value.to_string();
+            (json == text).then(|| value.clone())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,270 @@
+//! Snippets: code under a name, with parameters.
+
+use indexmap::IndexMap;
+use onetool_core::JsonObject;
+use serde_json::Value;
+
+use super::call::{Given, SnippetCall};
+use super::fill::fill;
+use super::near::near;
+use crate::config::{SnippetConfig, SnippetParamConfig};
+
+/// A snippet that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum SnippetError {
+    #[error("unknown snippet '${name}'{}", what_exists("snippets", near, known))]
+    Unknown { name: String, near: Vec<String>, known: Vec<String> },
+    #[error("cannot read the call of snippet '${name}': {reason}")]
+    Call { name: String, reason: String },
+    #[error("snippet '${name}' needs {}{}", missing.join(", "), with_defaults(defaults))]
+    Missing { name: String, missing: Vec<String>, defaults: Vec<String> },
+    #[error("snippet '${name}' has no parameter '{parameter}'{}", what_exists("parameters", near, known))]
+    Parameter { name: String, parameter: String, near: Vec<String>, known: Vec<String> },
+    #[error("cannot fill in snippet '${name}': {reason}")]
+    Template { name: String, reason: String },
+}
+
+fn what_exists(kind: &str, near: &[String], known: &[String]) -> String {
+    let near = match near {
+        [] => String::new(),
+        near => {
+            let near: Vec<String> = near.iter().map(|name| format!("'{name}'")).collect();
+            format!("; did you mean {}?", near.join(" or "))
+        }
+    };
+    match known {
+        [] => format!("; there are no {kind}"),
+        known => format!("{near} ({kind}: {})", known.join(", ")),
+    }
+}
+
+fn with_defaults(defaults: &[String]) -> String {
+    if defaults.is_empty() { String::new() } else { format!("; with defaults: {}", defaults.join(", ")) }
+}
+
+/// Code under a name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Snippet {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) params: IndexMap<String, SnippetParamConfig>,
+    /// Python code with `{{ parameter }}` in it.
+    pub(crate) body: String,
+}
+
+impl Snippet {
+    /// Makes the code of a call.
+    pub(crate) fn expand(&self, given: &IndexMap<String, Given>) -> Result<String, SnippetError> {
+        if let Some(unknown) = given.keys().find(|key| !self.params.contains_key(*key)) {
+            let known: Vec<String> = self.params.keys().cloned().collect();
+            let near = near(unknown, known.iter().map(String::as_str));
+            return Err(SnippetError::Parameter {
+                name: self.name.clone(),
+                parameter: unknown.clone(),
+                near,
+                known,
+            });
+        }
+        let is_missing =
+            |(name, param): &(&String, &SnippetParamConfig)| param.required && !given.contains_key(*name);
+        let missing: Vec<String> =
+            self.params.iter().filter(is_missing).map(|(name, _)| name.clone()).collect();
+        if !missing.is_empty() {
+            let default = |(name, param): (&String, &SnippetParamConfig)| {
+                param.default.as_ref().map(|default| format!("{name}={default}"))
+            };
+            let defaults = self.params.iter().filter_map(default).collect();
+            return Err(SnippetError::Missing { name: self.name.clone(), missing, defaults });
+        }
+        let value = |(name, param): (&String, &SnippetParamConfig)| {
+            let value = match given.get(name) {
+                Some(given) => given.value(param.default.as_ref()),
+                None => param.default.clone().unwrap_or_default(),
+            };
+            (name.clone(), value)
+        };
+        self.fill(&self.params.iter().map(value).collect())
+    }
+
+    /// Returns a call that shows how it is used, and the code that this call makes.
+    pub(crate) fn example(&self) -> (String, Result<String, SnippetError>) {
+        let mut call = format!("${}", self.name);
+        let mut values = JsonObject::new();
+        for (name, param) in &self.params {
+            let sample = match (&param.default, param.required) {
+                (Some(default), false) => default.clone(),
+                (None, false) => Value::Null,
+                (_, true) => {
+                    let sample = param.example.clone().unwrap_or_else(|| name.as_str().into());
+                    call = format!("{call} {name}={}", written(&sample));
+                    sample
+                }
+            };
+            values.insert(name.clone(), sample);
+        }
+        (call, self.fill(&values))
+    }
+
+    fn fill(&self, values: &JsonObject) -> Result<String, SnippetError> {
+        let failed = |reason| SnippetError::Template { name: self.name.clone(), reason };
+        fill(&self.body, values).map_err(failed)
+    }
+}
+
+/// Writes a value as it stands in a call, on one line.
+fn written(value: &Value) -> String {
+    let Value::String(text) = value else { return value.to_string() };
+    let is_bare = !text.is_empty()
+        && !text.contains(char::is_whitespace)
+        && !text.starts_with(['"', '\''])
+        && Given::Bare(text.clone()).value(None) == *value;
+    if is_bare {
+        return text.clone();
+    }
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("\"{}\"", line.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Every snippet there is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Snippets(IndexMap<String, Snippet>);
+
+impl Snippets {
+    /// Takes the snippets of a configuration, which has checked their templates.
+    pub(crate) fn new(config: &IndexMap<String, SnippetConfig>) -> Self {
+        let snippet = |(name, config): (&String, &SnippetConfig)| {
+            let SnippetConfig { description, params, body, .. } = config.clone();
+            (name.clone(), Snippet { name: name.clone(), description, params, body })
+        };
+        Self(config.iter().map(snippet).collect())
+    }
+
+    /// Returns the snippet of a name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Snippet> {
+        self.0.get(name)
+    }
+
+    /// Returns every snippet, in the order in which they are configured.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Snippet> {
+        self.0.values()
+    }
+
+    /// Makes the code of a call.
+    pub(crate) fn expand(&self, call: &SnippetCall) -> Result<String, SnippetError> {
+        let Some(snippet) = self.get(&call.name) else {
+            let known = self.0.keys().map(|name| format!("${name}")).collect();
+            let near = near(&call.name, self.0.keys().map(String::as_str));
+            let near = near.into_iter().map(|name| format!("${name}")).collect();
+            return Err(SnippetError::Unknown { name: call.name.clone(), near, known });
+        };
+        snippet.expand(&call.values)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The snippet that the requirements use.
+    pub(crate) fn brv_research() -> Snippet {
+        let topic = SnippetParamConfig {
+            description: Some("Topic to research".into()),
+            example: Some("Python".into()),
+            required: true,
+            ..SnippetParamConfig::default()
+        };
+        let count = SnippetParamConfig {
+            default: Some(5.into()),
+            description: Some("Number of sources".into()),
+            ..SnippetParamConfig::default()
+        };
+        Snippet {
+            name: "brv_research".into(),
+            description: "Search web and extract structured findings".into(),
+            params: [("topic".into(), topic), ("count".into(), count)].into(),
+            body: "results = brave.search(query=\"{{ topic }}\", count={{ count }})\nllm.transform(input=results, prompt=\"Extract key findings\")\n".into(),
+        }
+    }
+
+    pub(crate) fn snippets() -> Snippets {
+        Snippets([("brv_research".to_owned(), brv_research())].into())
+    }
+
+    fn expand(command: &str) -> Result<String, String> {
+        let call = SnippetCall::parse(command).map_err(|error| error.to_string())?;
+        snippets().expand(&call).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn run_4_1_a_snippet_expands_with_its_defaults() {
+        let code = |topic: &str, count: &str| {
+            format!(
+                "results = brave.search(query=\"{topic}\", count={count})\nllm.transform(input=results, prompt=\"Extract key findings\")"
+            )
+        };
+        assert_eq!(expand("$brv_research topic=Python"), Ok(code("Python", "5")));
+        assert_eq!(expand("$brv_research topic=\"a \\\" b\" count=3"), Ok(code("a \\\" b", "3")));
+        assert_eq!(
+            expand("$brv_research\ntopic: Rust: \"the\" language\ncount: 7"),
+            Ok(code("Rust: \\\"the\\\" language", "7"))
+        );
+        assert_eq!(expand("$brv_research topic=2024"), Ok(code("2024", "5")));
+        assert_eq!(expand("$brv_research topic=x count='5); evil('"), Ok(code("x", "\"5); evil(\"")));
+    }
+
+    #[test]
+    fn run_4_2_an_unknown_snippet_names_what_exists() {
+        assert_eq!(
+            expand("$brv_reserch topic=x").unwrap_err(),
+            "unknown snippet '$brv_reserch'; did you mean '$brv_research'? (snippets: $brv_research)"
+        );
+        let call = SnippetCall::parse("$x").unwrap();
+        assert_eq!(
+            Snippets::default().expand(&call).unwrap_err().to_string(),
+            "unknown snippet '$x'; there are no snippets"
+        );
+    }
+
+    #[test]
+    fn run_4_2_a_missing_parameter_is_named_with_those_that_have_defaults() {
+        assert_eq!(
+            expand("$brv_research count=3").unwrap_err(),
+            "snippet '$brv_research' needs topic; with defaults: count=5"
+        );
+    }
+
+    #[test]
+    fn run_4_2_an_unknown_parameter_names_the_known_ones() {
+        assert_eq!(
+            expand("$brv_research topc=x").unwrap_err(),
+            "snippet '$brv_research' has no parameter 'topc'; did you mean 'topic'? (parameters: topic, count)"
+        );
+    }
+
+    #[test]
+    fn run_4_2_a_template_error_names_the_snippet() {
+        let snippet = Snippet { body: "{{ topic.a.b }}".into(), ..brv_research() };
+        let given = [("topic".to_owned(), Given::Text("x".into()))].into();
+        assert_eq!(
+            snippet.expand(&given).unwrap_err().to_string(),
+            "cannot fill in snippet '$brv_research': undefined value (line 1)"
+        );
+    }
+
+    #[test]
+    fn ot_11_6_the_example_takes_samples_for_what_is_required() {
+        let mut snippet = brv_research();
+        assert_eq!(snippet.example().0, "$brv_research topic=Python");
+        snippet.params["topic"].example = None;
+        assert_eq!(snippet.example().0, "$brv_research topic=topic");
+        snippet.params["topic"].example = Some(json!("two \"words\"\n1"));
+        assert_eq!(snippet.example().0, r#"$brv_research topic="two \"words\" 1""#);
+        snippet.params["topic"].example = Some(json!("5"));
+        assert_eq!(snippet.example().0, "$brv_research topic=\"5\"");
+        snippet.params["topic"].example = Some(json!([1, "a b"]));
+        assert_eq!(snippet.example().0, r#"$brv_research topic=[1,"a b"]"#);
+    }
+}

@@ -1,0 +1,72 @@
+//! Events on their way to the storage, and what became of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::Event;
+use crate::clock::Timestamp;
+
+/// How many events may wait to be written; what comes beyond is counted and dropped.
+const WAITING_MAX: u64 = 65_536;
+
+/// Counts events that wait, and those that were lost.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    waiting: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Account {
+    /// Takes in one event, if there is room for it.
+    pub(super) fn admit(&self) -> bool {
+        if self.waiting.fetch_add(1, Ordering::Relaxed) < WAITING_MAX {
+            return true;
+        }
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.lose(1, "they come faster than they can be written");
+        false
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Counts lost events, and says so the first time.
+    fn lose(&self, events: u64, why: &str) {
+        if self.dropped.fetch_add(events, Ordering::Relaxed) == 0 {
+            tracing::warn!("some events are missing in the statistics: {why}; the report tells how many");
+        }
+    }
+}
+
+/// Events that are written together. Whatever happens to it is on the account in the end.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    events: Vec<(Timestamp, Event)>,
+    account: Arc<Account>,
+    is_written: AtomicBool,
+}
+
+impl Batch {
+    pub(super) fn new(events: Vec<(Timestamp, Event)>, account: Arc<Account>) -> Self {
+        Self { events, account, is_written: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn events(&self) -> &[(Timestamp, Event)] {
+        &self.events
+    }
+
+    pub(crate) fn set_written(&self) {
+        self.is_written.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        let count = self.events.len() as u64;
+        self.account.waiting.fetch_sub(count, Ordering::Relaxed);
+        if count > 0 && !*self.is_written.get_mut() {
+            self.account.lose(count, "the storage failed");
+        }
+    }
+}

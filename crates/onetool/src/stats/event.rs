@@ -1,0 +1,101 @@
+//! What happened, in numbers.
+
+use std::fmt;
+use std::time::Duration;
+
+use onetool_core::ToolName;
+
+use crate::random;
+
+/// Something that happened. It holds names and sizes, never arguments, code or results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A tool was called, by a client or by code. `run` itself is an [`Event::Run`] instead.
+    Call {
+        /// The tool's canonical name.
+        tool: ToolName,
+        /// The name that the client gave itself.
+        client: Option<String>,
+        /// How long it took.
+        duration: Duration,
+        /// Bytes of the arguments.
+        args_size: u64,
+        /// Bytes of the result, or of the error.
+        output_size: u64,
+        /// How it ended.
+        outcome: Outcome,
+        /// The run that called it; the result then went to code and not to the client.
+        in_run: Option<RunId>,
+    },
+    /// Code was run.
+    Run {
+        /// The run, as its calls name it.
+        id: RunId,
+        /// The name that the client gave itself.
+        client: Option<String>,
+        /// How long it took.
+        duration: Duration,
+        /// Bytes of the code.
+        code_size: u64,
+        /// Bytes of the answer that the client got.
+        output_size: u64,
+        /// How many calls the code made.
+        inner_calls: u64,
+        /// Bytes of the results of all these calls.
+        inner_bytes: u64,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// A session began; [`Stats::saw_session`](super::Stats::saw_session) records it.
+    Session {
+        /// The name that the client gave itself.
+        client: Option<String>,
+        /// Tokens of the definitions that the client did not have to hold.
+        kept_out: u64,
+        /// Tokens of the definitions that it got instead.
+        own: u64,
+    },
+}
+
+/// How a call or run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// With a result.
+    Success,
+    /// With an error of the tool, a refusal, a limit, or by being cancelled.
+    Failure,
+}
+
+impl Outcome {
+    /// Tells whether there was a result.
+    pub fn is_success(self) -> bool {
+        self == Self::Success
+    }
+}
+
+/// Names one run, in this gateway and in all others that write to the same storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RunId(i64);
+
+impl RunId {
+    /// Makes a new one.
+    #[expect(clippy::new_without_default, reason = "each one is different")]
+    pub fn new() -> Self {
+        Self(i64::from_ne_bytes(random::bytes()))
+    }
+
+    pub(crate) fn from_raw(raw: i64) -> Self {
+        Self(raw)
+    }
+
+    pub(crate) fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}

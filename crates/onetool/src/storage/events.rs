@@ -1,0 +1,244 @@
+//! Rows of statistics: written in batches, read as sums.
+
+use rusqlite::{Connection, Row, named_params, params};
+
+use super::results::unsigned;
+use super::{Pending, Storage, StorageError};
+use crate::clock::Timestamp;
+use crate::stats::{Batch, Event, RunId};
+
+/// What the events of a period come to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EventSums {
+    /// One for each tool, the one with the most calls first.
+    pub(crate) tools: Vec<ToolSum>,
+    /// One for each UTC day on which something happened, the earliest first.
+    pub(crate) days: Vec<DaySum>,
+    pub(crate) runs: RunSum,
+    pub(crate) sessions: SessionSum,
+}
+
+/// The calls of one tool.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ToolSum {
+    pub(crate) tool: String,
+    pub(crate) calls: u64,
+    pub(crate) succeeded: u64,
+    pub(crate) duration_us: u64,
+    /// Arguments and results.
+    pub(crate) bytes: u64,
+    /// Results that went to code instead of to the client.
+    pub(crate) bytes_in_runs: u64,
+    /// Arguments and results that the client sent and got.
+    pub(crate) bytes_direct: u64,
+}
+
+/// One UTC day.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct DaySum {
+    pub(crate) day: i64,
+    pub(crate) calls: u64,
+    pub(crate) succeeded: u64,
+    pub(crate) runs: u64,
+}
+
+/// All runs; where only one tool is asked for, those that called it, and its share in them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunSum {
+    pub(crate) runs: u64,
+    pub(crate) succeeded: u64,
+    pub(crate) duration_us: u64,
+    /// Code that came in and output that went out.
+    pub(crate) bytes: u64,
+    /// Results that calls inside gave to the code.
+    pub(crate) inner_bytes: u64,
+    /// Calls inside runs, without the first one of each.
+    pub(crate) beyond_first: u64,
+}
+
+/// All sessions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SessionSum {
+    pub(crate) sessions: u64,
+    pub(crate) kept_out: u64,
+    pub(crate) own: u64,
+}
+
+impl Storage {
+    /// Hands in a batch of events; what is read afterwards includes them.
+    pub(crate) fn add_events(&self, batch: Batch) -> Pending<()> {
+        self.submit(move |database| {
+            if batch.events().is_empty() {
+                return Ok(());
+            }
+            let transaction = database.connection().unchecked_transaction()?;
+            for (at, event) in batch.events() {
+                insert(&transaction, at.as_millis(), event)?;
+            }
+            transaction.commit()?;
+            batch.set_written();
+            Ok(())
+        })
+    }
+
+    /// Adds up the events since a moment, of all tools or of one.
+    pub(crate) async fn event_sums(
+        &self,
+        since: Option<Timestamp>,
+        tool: Option<&str>,
+    ) -> Result<EventSums, StorageError> {
+        let since = since.map_or(i64::MIN, Timestamp::as_millis);
+        let tool = tool.map(str::to_owned);
+        self.submit(move |database| {
+            // One transaction, so that the sums agree with each other.
+            let transaction = database.connection().unchecked_transaction()?;
+            let tool = tool.as_deref();
+            let (runs, sessions) = match tool {
+                None => (all_runs(&transaction, since)?, sessions(&transaction, since)?),
+                Some(tool) => (runs_with(&transaction, since, tool)?, SessionSum::default()),
+            };
+            let tools = tools(&transaction, since, tool)?;
+            Ok(EventSums { tools, days: days(&transaction, since, tool)?, runs, sessions })
+        })
+        .done()
+        .await
+    }
+}
+
+fn insert(connection: &Connection, at: i64, event: &Event) -> rusqlite::Result<()> {
+    match event {
+        Event::Call { tool, client, duration, args_size, output_size, outcome, in_run } => {
+            let sql =
+                "INSERT INTO calls (at, tool, client, duration_us, args_size, output_size, success, run)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+            connection.prepare_cached(sql)?.execute(params![
+                at,
+                tool.as_str(),
+                client,
+                bounded(duration.as_micros()),
+                bounded(*args_size),
+                bounded(*output_size),
+                outcome.is_success(),
+                in_run.map(RunId::get),
+            ])?;
+        }
+        Event::Run { id, client, duration, code_size, output_size, inner_calls, inner_bytes, outcome } => {
+            let sql = "INSERT INTO runs (id, at, client, duration_us, code_size, output_size, inner_calls,
+                                         inner_bytes, success) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            connection.prepare_cached(sql)?.execute(params![
+                id.get(),
+                at,
+                client,
+                bounded(duration.as_micros()),
+                bounded(*code_size),
+                bounded(*output_size),
+                bounded(*inner_calls),
+                bounded(*inner_bytes),
+                outcome.is_success(),
+            ])?;
+        }
+        Event::Session { client, kept_out, own } => {
+            let sql = "INSERT INTO sessions (at, client, kept_out, own) VALUES (?1, ?2, ?3, ?4)";
+            connection.prepare_cached(sql)?.execute(params![
+                at,
+                client,
+                bounded(*kept_out),
+                bounded(*own)
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+fn tools(connection: &Connection, since: i64, tool: Option<&str>) -> rusqlite::Result<Vec<ToolSum>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT tool, COUNT(*), SUM(success), SUM(duration_us), SUM(args_size + output_size),
+                SUM(iif(run IS NULL, 0, output_size)), SUM(iif(run IS NULL, args_size + output_size, 0))
+         FROM all_calls WHERE at >= :since AND (:tool IS NULL OR tool = :tool)
+         GROUP BY tool ORDER BY COUNT(*) DESC, tool",
+    )?;
+    let sum = |row: &Row<'_>| {
+        Ok(ToolSum {
+            tool: row.get(0)?,
+            calls: count(row, 1)?,
+            succeeded: count(row, 2)?,
+            duration_us: count(row, 3)?,
+            bytes: count(row, 4)?,
+            bytes_in_runs: count(row, 5)?,
+            bytes_direct: count(row, 6)?,
+        })
+    };
+    statement.query_map(named_params! {":since": since, ":tool": tool}, sum)?.collect()
+}
+
+fn days(connection: &Connection, since: i64, tool: Option<&str>) -> rusqlite::Result<Vec<DaySum>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT day, SUM(calls), SUM(succeeded), SUM(runs) FROM (
+             SELECT at / 86400000 AS day, COUNT(*) AS calls, SUM(success) AS succeeded, 0 AS runs
+             FROM all_calls WHERE at >= :since AND (:tool IS NULL OR tool = :tool) GROUP BY day
+             UNION ALL
+             SELECT at / 86400000 AS day, 0, 0, COUNT(*)
+             FROM all_runs WHERE at >= :since AND :tool IS NULL GROUP BY day
+         ) GROUP BY day ORDER BY day",
+    )?;
+    let sum = |row: &Row<'_>| {
+        Ok(DaySum {
+            day: row.get(0)?,
+            calls: count(row, 1)?,
+            succeeded: count(row, 2)?,
+            runs: count(row, 3)?,
+        })
+    };
+    statement.query_map(named_params! {":since": since, ":tool": tool}, sum)?.collect()
+}
+
+fn all_runs(connection: &Connection, since: i64) -> rusqlite::Result<RunSum> {
+    let mut statement = connection.prepare_cached(
+        "SELECT COUNT(*), SUM(success), SUM(duration_us), SUM(code_size + output_size), SUM(inner_bytes),
+                SUM(MAX(inner_calls - 1, 0))
+         FROM all_runs WHERE at >= ?1",
+    )?;
+    statement.query_row([since], run_sum)
+}
+
+/// The runs that called `tool`: its results and repeated calls in them, and its share of what they cost, which all
+/// calls inside a run bear evenly.
+fn runs_with(connection: &Connection, since: i64, tool: &str) -> rusqlite::Result<RunSum> {
+    let mut statement = connection.prepare_cached(
+        "SELECT COUNT(*), SUM(success), SUM(duration_us),
+                SUM((code_size + output_size) * calls / MAX(inner_calls, calls)), SUM(bytes), SUM(calls - 1)
+         FROM (SELECT run, COUNT(*) AS calls, SUM(output_size) AS bytes
+               FROM all_calls WHERE at >= :since AND tool = :tool AND run IS NOT NULL GROUP BY run)
+         JOIN all_runs ON id = run",
+    )?;
+    statement.query_row(named_params! {":since": since, ":tool": tool}, run_sum)
+}
+
+fn run_sum(row: &Row<'_>) -> rusqlite::Result<RunSum> {
+    Ok(RunSum {
+        runs: count(row, 0)?,
+        succeeded: count(row, 1)?,
+        duration_us: count(row, 2)?,
+        bytes: count(row, 3)?,
+        inner_bytes: count(row, 4)?,
+        beyond_first: count(row, 5)?,
+    })
+}
+
+fn sessions(connection: &Connection, since: i64) -> rusqlite::Result<SessionSum> {
+    let mut statement = connection
+        .prepare_cached("SELECT COUNT(*), SUM(kept_out), SUM(own) FROM all_sessions WHERE at >= ?1")?;
+    statement.query_row([since], |row| {
+        Ok(SessionSum { sessions: count(row, 0)?, kept_out: count(row, 1)?, own: count(row, 2)? })
+    })
+}
+
+/// Fits a number into a row. No real one is larger, and a million of these can still be added up.
+fn bounded(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX).min(1 << 40)
+}
+
+/// Reads a count; the sum of no rows is nothing.
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(unsigned(row.get::<_, Option<i64>>(column)?.unwrap_or_default()))
+}

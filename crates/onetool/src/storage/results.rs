@@ -1,0 +1,174 @@
+//! Rows of stored results.
+
+use onetool_core::Caller;
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use super::database::Database;
+use super::{Pending, Storage, StorageError};
+use crate::clock::Timestamp;
+
+/// How many free pages one clean-up gives back to the file system, so that it never takes long.
+const PAGES_PER_CLEAN_UP: u32 = 8192;
+
+/// What is known of a stored result without reading it.
+#[derive(Debug, Clone)]
+pub(crate) struct ResultRowInfo {
+    pub(crate) handle: String,
+    pub(crate) is_json: bool,
+    pub(crate) created_at: Timestamp,
+    pub(crate) expires_at: Timestamp,
+    pub(crate) total_lines: usize,
+    pub(crate) size_bytes: u64,
+}
+
+/// A stored result; its text goes before the rest of it does.
+#[derive(Debug, Clone)]
+pub(crate) struct ResultRow {
+    pub(crate) info: ResultRowInfo,
+    pub(crate) body: Option<String>,
+}
+
+impl Storage {
+    /// Keeps a result; older ones go where there is no room for all.
+    pub(crate) async fn add_result(&self, owner: &Caller, row: ResultRow) -> Result<(), StorageError> {
+        let size = row.info.size_bytes;
+        let limits = self.0.limits;
+        // Memory has to be able to stand in for the file.
+        if size > limits.in_memory {
+            return Err(StorageError::TooLarge { size, max: limits.in_memory });
+        }
+        let owner = owner.clone();
+        self.submit(move |database| {
+            let transaction = database.connection().unchecked_transaction()?;
+            let max = if database.is_file() { limits.in_file } else { limits.in_memory };
+            make_room(database, max.saturating_sub(size))?;
+            insert(database, &owner, &row)?;
+            transaction.commit()
+        })
+        .done()
+        .await
+    }
+
+    /// Returns the result of that handle, if it is that caller's.
+    pub(crate) async fn result(
+        &self,
+        owner: &Caller,
+        handle: &str,
+    ) -> Result<Option<ResultRow>, StorageError> {
+        let (owner, handle) = (owner.clone(), handle.to_owned());
+        self.submit(move |database| {
+            let mut statement = database.connection().prepare_cached(
+                "SELECT handle, is_json, created_at, expires_at, total_lines, size_bytes, body
+                 FROM all_results WHERE handle = ?1 AND principal = ?2 AND profile = ?3",
+            )?;
+            let row = |row: &Row<'_>| Ok(ResultRow { info: info(row)?, body: row.get(6)? });
+            statement.query_row(params![handle, owner.principal, owner.profile], row).optional()
+        })
+        .done()
+        .await
+    }
+
+    /// Returns that caller's results that can still be read, newest first.
+    pub(crate) async fn results(
+        &self,
+        owner: &Caller,
+        now: Timestamp,
+    ) -> Result<Vec<ResultRowInfo>, StorageError> {
+        let owner = owner.clone();
+        self.submit(move |database| {
+            let mut statement = database.connection().prepare_cached(
+                "SELECT handle, is_json, created_at, expires_at, total_lines, size_bytes FROM all_results
+                 WHERE principal = ?1 AND profile = ?2 AND expires_at > ?3 AND body IS NOT NULL
+                 ORDER BY created_at DESC, handle",
+            )?;
+            let rows = statement.query_map(params![owner.principal, owner.profile, now.as_millis()], info)?;
+            rows.collect()
+        })
+        .done()
+        .await
+    }
+
+    /// Deletes the texts of results that expired by `now`, and forgets those that did by `forget` altogether.
+    pub(crate) fn clean_results(&self, now: Timestamp, forget: Timestamp) -> Pending<()> {
+        self.submit(move |database| {
+            let connection = database.connection();
+            let emptied = connection.execute(
+                "UPDATE results SET body = NULL WHERE expires_at <= ?1 AND body IS NOT NULL",
+                [now.as_millis()],
+            )?;
+            connection.execute("DELETE FROM results WHERE expires_at <= ?1", [forget.as_millis()])?;
+            if emptied > 0 {
+                shrink(database)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn insert(database: &Database, owner: &Caller, ResultRow { info, body }: &ResultRow) -> rusqlite::Result<()> {
+    let mut statement = database.connection().prepare_cached(
+        "INSERT INTO results (handle, principal, profile, is_json, created_at, expires_at, total_lines,
+                              size_bytes, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    statement.execute(params![
+        info.handle,
+        owner.principal,
+        owner.profile,
+        info.is_json,
+        info.created_at.as_millis(),
+        info.expires_at.as_millis(),
+        signed(info.total_lines),
+        signed(info.size_bytes),
+        body,
+    ])?;
+    Ok(())
+}
+
+/// Empties the oldest results until the others take at most `max` bytes; they answer as expired from then on.
+fn make_room(database: &Database, max: u64) -> rusqlite::Result<()> {
+    let mut statement = database.connection().prepare_cached(
+        "SELECT rowid, size_bytes FROM results WHERE body IS NOT NULL ORDER BY created_at DESC, rowid DESC",
+    )?;
+    let mut rows = statement.query([])?;
+    let (mut total, mut too_old) = (0_u64, Vec::new());
+    while let Some(row) = rows.next()? {
+        total = total.saturating_add(unsigned(row.get(1)?));
+        if total > max {
+            too_old.push(row.get::<_, i64>(0)?);
+        }
+    }
+    for rowid in too_old {
+        let sql = "UPDATE results SET body = NULL, expires_at = MIN(expires_at, created_at) WHERE rowid = ?1";
+        database.connection().prepare_cached(sql)?.execute([rowid])?;
+    }
+    Ok(())
+}
+
+/// Gives free pages back to the file system.
+fn shrink(database: &Database) -> rusqlite::Result<()> {
+    let sql = format!("PRAGMA incremental_vacuum({PAGES_PER_CLEAN_UP})");
+    let mut statement = database.connection().prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+fn info(row: &Row<'_>) -> rusqlite::Result<ResultRowInfo> {
+    Ok(ResultRowInfo {
+        handle: row.get(0)?,
+        is_json: row.get(1)?,
+        created_at: Timestamp::from_millis(row.get(2)?),
+        expires_at: Timestamp::from_millis(row.get(3)?),
+        total_lines: usize::try_from(row.get::<_, i64>(4)?).unwrap_or_default(),
+        size_bytes: unsigned(row.get(5)?),
+    })
+}
+
+/// Fits a count into what SQLite has.
+fn signed(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+pub(super) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}

@@ -1,0 +1,326 @@
+//! RUN: the `run` tool, from a client's command to the answer.
+
+use std::time::{Duration, Instant};
+
+use onetool::{CallContext, Gateway, Json, JsonObject, ToolOutput, tool_fn};
+use onetool_testkit::Client;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{Text, gateway_with_run};
+
+const CONFIG: &str = r#"
+aliases: {up: demo.shout, loud: up}
+snippets:
+  greet:
+    description: Greets.
+    params: {name: {example: Ada}, times: {default: 2}}
+    body: |
+      text = "Hello {{ name }}! " * {{ times }}
+      demo.shout(text=text)
+run: {timeout: 5, max_calls: 20}
+output: {max_inline_size: 2000}
+"#;
+
+/// A gateway with a few tools, and its client.
+struct Setup {
+    _folder: TempDir,
+    gateway: Gateway,
+    client: Client,
+}
+
+async fn setup() -> Setup {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway_with_run(folder.path(), CONFIG, |server| {
+        let tool = tool_fn("demo.shout", "Makes text loud.", |args: Text, _: CallContext| async move {
+            args.text.to_uppercase()
+        });
+        server.register_tool(tool).unwrap();
+        let tool = tool_fn("demo.data", "Gives data.", |_: JsonObject, _: CallContext| async {
+            Json(json!({"n": [1, 2], "s": "x"}))
+        });
+        server.register_tool(tool).unwrap();
+        let tool = tool_fn("demo.json", "Gives JSON text.", |_: JsonObject, _: CallContext| async {
+            r#"{"a": {"b": 1}}"#
+        });
+        server.register_tool(tool).unwrap();
+        let tool = tool_fn("demo.fail", "Fails.", |args: Text, _: CallContext| async move {
+            ToolOutput::error(format!("no {}", args.text))
+        });
+        server.register_tool(tool).unwrap();
+        let tool = tool_fn("demo.slow", "Takes 200 ms.", |args: Text, _: CallContext| async move {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            args.text
+        });
+        server.register_tool(tool).unwrap();
+        let tool =
+            tool_fn("odd.get-issue", "Has an odd name.", |_: JsonObject, _: CallContext| async { "issue" });
+        server.register_tool(tool).unwrap();
+    });
+    let client = Client::connect(gateway.server()).await;
+    Setup { _folder: folder, gateway, client }
+}
+
+impl Setup {
+    async fn run(&self, command: &str) -> String {
+        self.client.call_text("run", json!({"command": command})).await
+    }
+}
+
+#[tokio::test]
+async fn dsc_5_1_run_says_what_it_does() {
+    let setup = setup().await;
+    let (tools, _) = setup.client.list_tools().await;
+    let run = tools.iter().find(|tool| tool["name"] == "run").unwrap();
+    assert_eq!(
+        run["annotations"],
+        json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true})
+    );
+}
+
+#[tokio::test]
+async fn run_2_1_the_last_expression_or_a_return_is_the_result() {
+    let setup = setup().await;
+    assert_eq!(setup.run("x = 2\nx * 21").await, "42");
+    assert_eq!(setup.run("for i in range(5):\n    if i == 3:\n        return i\n").await, "3");
+    assert_eq!(setup.run("```python\nx = [1, 2]\nx\n```").await, "[1,2]");
+}
+
+#[tokio::test]
+async fn run_2_2_no_value_and_none_are_said_after_what_was_printed() {
+    let setup = setup().await;
+    assert_eq!(setup.run("x = 1").await, "(no value: the last statement is no expression)");
+    assert_eq!(setup.run("print('a')\nprint('b')\nNone").await, "a\nb\nNone");
+    assert_eq!(setup.run("print('a')\nx = 1").await, "a\n(no value: the last statement is no expression)");
+}
+
+#[tokio::test]
+async fn run_2_3_values_are_written_plainly() {
+    let setup = setup().await;
+    assert_eq!(setup.run("'text'").await, "text");
+    assert_eq!(setup.run("{'a': [1, None, True], 'b': 'ü'}").await, r#"{"a":[1,null,true],"b":"ü"}"#);
+    assert_eq!(
+        setup.run("{'r': demo.json()}").await,
+        r#"{"r":{"a":{"b":1}}}"#,
+        "no JSON inside a JSON string"
+    );
+    assert_eq!(setup.run("demo.data()['n'][1]").await, "2");
+}
+
+#[tokio::test]
+async fn run_2_4_an_answer_of_ot_is_yaml_and_inside_data_it_is_data() {
+    let setup = setup().await;
+    assert_eq!(setup.run("ot.tools(pattern='shout', info='list')").await, "[demo.shout]");
+    assert_eq!(setup.run("x = ot.tools(pattern='shout', info='list')\nx").await, "[demo.shout]");
+    assert_eq!(setup.run("{'t': ot.tools(pattern='shout', info='list')}").await, r#"{"t":["demo.shout"]}"#);
+}
+
+#[tokio::test]
+async fn run_2_5_the_code_chooses_the_format() {
+    let setup = setup().await;
+    let with =
+        async |format: &str| setup.run(&format!("__format__ = '{format}'\n{{'a': [1, {{'b': 'x'}}]}}")).await;
+    assert_eq!(with("json").await, r#"{"a":[1,{"b":"x"}]}"#);
+    assert_eq!(with("json_h").await, "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x\"\n    }\n  ]\n}");
+    assert_eq!(with("raw").await, r#"{"a":[1,{"b":"x"}]}"#);
+    assert!(with("yml_h").await.contains("b: x"));
+    assert!(with("yml").await.starts_with("a: "));
+    assert_eq!(
+        with("xml").await,
+        "error: unknown __format__ 'xml'; use one of json, json_h, yml, yml_h, raw"
+    );
+}
+
+#[tokio::test]
+async fn run_3_1_every_spelling_is_the_same_call() {
+    let setup = setup().await;
+    for call in
+        ["demo.shout(text='hi')", "demo_shout(text='hi')", "up(text='hi')", "loud('hi')", "demo.shout('hi')"]
+    {
+        assert_eq!(setup.run(call).await, "HI", "{call}");
+        assert_eq!(setup.run(&format!("x = {call}\nx")).await, "HI", "{call}");
+    }
+}
+
+#[tokio::test]
+async fn run_3_2_an_abbreviated_parameter_is_accepted() {
+    assert_eq!(setup().await.run("x = demo.shout(t='hi')\nx").await, "HI");
+}
+
+#[tokio::test]
+async fn run_3_3_what_is_unknown_comes_with_help() {
+    let setup = setup().await;
+    let text = setup.run("x = 1\ndmo.shout(text='a')").await;
+    assert!(
+        text.starts_with("error: NameError: ")
+            && text.contains("did you mean 'demo'")
+            && text.contains("line 2"),
+        "{text}"
+    );
+    let text = setup.run("demo.shot(text='a')").await;
+    assert!(text.contains("AttributeError: pack 'demo' has no tool 'shot'; did you mean 'shout'"), "{text}");
+    let text = setup.run("demo.shout(words='a')").await;
+    assert!(
+        text.contains("TypeError: demo.shout has no parameter 'words'; signature: demo.shout(text: str)"),
+        "{text}"
+    );
+    let text = setup.run("demo.shout(text=5)").await;
+    assert!(
+        text.contains("schema validation failed") && text.contains("signature: demo.shout(text: str)"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn run_3_4_names_that_are_no_identifiers_are_callable() {
+    let setup = setup().await;
+    assert_eq!(setup.run("odd.get_issue()").await, "issue");
+    assert_eq!(setup.run("x = odd.get_issue()\nx").await, "issue");
+}
+
+#[tokio::test]
+async fn run_3_5_gathered_and_pooled_calls_run_at_the_same_time() {
+    let setup = setup().await;
+    for code in [
+        "import asyncio\nawait asyncio.gather(*[demo.slow(text=str(i)) for i in range(4)])",
+        "import asyncio\ntasks = [demo.slow(text=str(i)) for i in range(4)]\nr = await asyncio.gather(*tasks)\nr",
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(4) as pool:\n    r = list(pool.map(lambda i: demo.slow(text=str(i)), range(4)))\nr",
+    ] {
+        let started = Instant::now();
+        assert_eq!(setup.run(code).await, r#"["0","1","2","3"]"#, "{code}");
+        assert!(
+            started.elapsed() < Duration::from_millis(700),
+            "four calls of 200 ms one after another take 800: {code}"
+        );
+    }
+    assert_eq!(setup.run("t = demo.slow(text='a')\nx = await t\nx").await, "a");
+    assert_eq!(setup.run("[demo.shout(text=c) for c in 'ab']").await, r#"["A","B"]"#);
+}
+
+#[tokio::test]
+async fn run_3_6_a_tool_that_fails_raises_and_can_be_caught() {
+    let setup = setup().await;
+    assert_eq!(
+        setup.run("try:\n    demo.fail(text='luck')\nexcept Exception as e:\n    r = f'{type(e).__name__}: {e}'\nr").await,
+        "ToolError: demo.fail: no luck"
+    );
+    let text = setup.run("x = 1\ny = 2\ndemo.fail(text='luck')\n").await;
+    assert_eq!(text, "error: ToolError: demo.fail: no luck (line 3)");
+}
+
+#[tokio::test]
+async fn run_4_1_a_snippet_is_filled_in_and_run_and_values_stay_data() {
+    let setup = setup().await;
+    assert_eq!(setup.run("$greet name=Ada times=1").await, "HELLO ADA! ");
+    assert_eq!(setup.run("$greet\nname: Ada Lovelace\ntimes: 1").await, "HELLO ADA LOVELACE! ");
+    let hostile = setup.run("$greet name='\"); ot.reload() #{{ times }}' times=1").await;
+    assert_eq!(hostile, "HELLO \"); OT.RELOAD() #{{ TIMES }}! ");
+}
+
+#[tokio::test]
+async fn run_4_2_what_is_wrong_with_a_snippet_is_named() {
+    let setup = setup().await;
+    let text = setup.run("$gret name=x").await;
+    assert!(text.starts_with("error: ") && text.contains("gret") && text.contains("greet"), "{text}");
+    let text = setup.run("$greet").await;
+    assert!(text.starts_with("error: ") && text.contains("name"), "{text}");
+}
+
+#[tokio::test]
+async fn run_4_3_alias_names_in_strings_stay() {
+    let setup = setup().await;
+    assert_eq!(setup.run("x = 'up and loud'\nx").await, "up and loud");
+    assert_eq!(setup.run("up = lambda text: 'mine'\nup(text='x')").await, "mine");
+}
+
+#[tokio::test]
+async fn run_5_1_a_large_output_is_stored_and_the_answer_small() {
+    let setup = setup().await;
+    let answer = setup
+        .client
+        .call("run", json!({"command": "x = ['line %d' % i for i in range(2000)]\nx"}))
+        .await
+        .unwrap();
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.len() < 4096, "{}", text.len());
+    let stored: Value = serde_json::from_str(text).unwrap();
+    for key in ["handle", "total_lines", "size_bytes", "summary", "preview", "query"] {
+        assert!(stored.get(key).is_some(), "{key} in {text}");
+    }
+    assert_eq!(stored["total_lines"], 2002, "RUN-5.2: stored one item a line");
+    let page = setup
+        .run(&format!(
+            "ot.result(handle='{}', offset=3, limit=1)['lines']",
+            stored["handle"].as_str().unwrap()
+        ))
+        .await;
+    assert_eq!(page, r#"["  \"line 1\","]"#);
+}
+
+#[tokio::test]
+async fn run_6_1_a_bomb_ends_with_a_named_limit_and_the_next_run_works() {
+    let setup = setup().await;
+    let text = setup.run("while True:\n    pass").await;
+    assert!(text.contains("time limit"), "{text}");
+    let text = setup.run("for i in range(50):\n    demo.shout(text='x')").await;
+    assert!(text.contains("call limit"), "{text}");
+    let text = setup.run("def f():\n    return f()\nf()").await;
+    assert!(text.contains("RecursionError") || text.contains("nesting limit"), "{text}");
+    assert_eq!(setup.run("x = 1\nx").await, "1");
+}
+
+#[tokio::test]
+async fn run_6_3_there_is_nothing_to_reach() {
+    let setup = setup().await;
+    for code in [
+        "open('/etc/passwd').read()",
+        "import socket\nsocket.socket()",
+        "import subprocess\nsubprocess.run(['id'])",
+        "import os\nos.system('id')",
+    ] {
+        let text = setup.run(code).await;
+        assert!(text.starts_with("error: "), "{code}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn run_6_5_two_runs_share_nothing() {
+    let setup = setup().await;
+    assert_eq!(setup.run("secret = 1\nimport json\njson.secret = 2\nsecret").await, "1");
+    assert!(setup.run("x = secret\nx").await.contains("NameError"));
+    assert_eq!(setup.run("import json\nhasattr(json, 'secret')").await, "False");
+}
+
+#[tokio::test]
+async fn run_7_1_sanitized_output_is_wrapped() {
+    let text = setup().await.run("__sanitize__ = True\ndemo.slow(text='__ot run')").await;
+    assert!(text.starts_with("<external-content id=\"") && !text.contains("__ot"), "{text}");
+}
+
+#[tokio::test]
+async fn run_8_1_a_literal_call_takes_the_short_way_with_the_same_answers() {
+    let setup = setup().await;
+    for call in [
+        "demo.shout(text='hi')",
+        "demo_shout('hi')",
+        "up('x')",
+        "demo.data()",
+        "demo.json()",
+        "odd.get_issue()",
+        "demo.fail(text='luck')",
+        "demo.shout(words='a')",
+        "demo.shout(text=5)",
+        "demo.shout()",
+        "ot.tools(info='list', pattern='demo')",
+        "ot.stats(period='invalid')",
+        "ot.result(handle='nope')",
+    ] {
+        let short = setup.run(call).await;
+        let long = setup.run(&format!("{call}\n")).await;
+        let interpreted = setup.run(&format!("({call})")).await;
+        assert_eq!(short, long, "{call}");
+        // Brackets keep it one expression on the same line, but not a literal call.
+        assert_eq!(short, setup.run(&format!("[{call}][0]")).await, "{call}: {interpreted}");
+    }
+    drop(setup.gateway);
+}
