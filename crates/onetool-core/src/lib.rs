@@ -26,6 +26,7 @@ mod name;
 mod prompt;
 mod provider;
 mod resource;
+mod schema;
 mod signature;
 mod tool;
 mod uri_template;
@@ -40,6 +41,7 @@ pub use prompt::{
 };
 pub use provider::{ToolsProvider, from_async_fn, from_fn};
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
+pub use schema::Schema;
 pub use signature::{Parameter, parameters, signature};
 pub use tool::{IntoToolOutput, Json, Tool, ToolAnnotations, ToolFn, ToolSpec, dynamic_tool, tool_fn};
 pub use uri_template::UriTemplate;

@@ -1,14 +1,15 @@
 //! Tools: what is known of them, how they are called, and how to make one from a closure.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{BoxError, BoxFuture, CallContext, ContentBlock, JsonObject, ToolError, ToolName, ToolOutput};
+use crate::{
+    BoxError, BoxFuture, CallContext, ContentBlock, JsonObject, Schema, ToolError, ToolName, ToolOutput,
+};
 
 /// Something a model can call.
 pub trait Tool: Send + Sync + 'static {
@@ -33,9 +34,9 @@ pub struct ToolSpec {
     /// What it does, in words for a model.
     pub description: String,
     /// The JSON Schema of its arguments; the order of the properties is the order of positional arguments.
-    pub input_schema: Arc<JsonObject>,
+    pub input_schema: Schema,
     /// The JSON Schema of its structured content.
-    pub output_schema: Option<Arc<JsonObject>>,
+    pub output_schema: Option<Schema>,
     /// Hints about its effects.
     pub annotations: Option<ToolAnnotations>,
     /// Protocol metadata, passed on as it is.
@@ -45,13 +46,11 @@ pub struct ToolSpec {
 impl ToolSpec {
     /// Makes the spec of a tool that takes no arguments.
     pub fn new(name: impl Into<ToolName>, description: impl Into<String>) -> Self {
-        let mut schema = JsonObject::new();
-        schema.insert("type".into(), "object".into());
         Self {
             name: name.into(),
             title: None,
             description: description.into(),
-            input_schema: Arc::new(schema),
+            input_schema: Schema::any_object(),
             output_schema: None,
             annotations: None,
             meta: None,
@@ -60,15 +59,15 @@ impl ToolSpec {
 
     /// Sets the JSON Schema of the arguments.
     #[must_use]
-    pub fn with_input_schema(mut self, schema: JsonObject) -> Self {
-        self.input_schema = Arc::new(schema);
+    pub fn with_input_schema(mut self, schema: impl Into<Schema>) -> Self {
+        self.input_schema = schema.into();
         self
     }
 
     /// Sets the JSON Schema of the structured content.
     #[must_use]
-    pub fn with_output_schema(mut self, schema: JsonObject) -> Self {
-        self.output_schema = Some(Arc::new(schema));
+    pub fn with_output_schema(mut self, schema: impl Into<Schema>) -> Self {
+        self.output_schema = Some(schema.into());
         self
     }
 
@@ -81,7 +80,7 @@ impl ToolSpec {
 
     /// Returns the tool as a Python-like signature, made from its schema.
     pub fn signature(&self) -> String {
-        crate::signature(self.name.as_str(), &self.input_schema)
+        crate::signature(self.name.as_str(), &self.input_schema.peek())
     }
 }
 
@@ -279,7 +278,7 @@ impl<A, F> ToolFn<A, F> {
     /// Takes the schema of the structured content from a type.
     #[must_use]
     pub fn output<T: JsonSchema>(mut self) -> Self {
-        self.spec.output_schema = Some(Arc::new(schema_of::<T>()));
+        self.spec.output_schema = Some(schema_of::<T>().into());
         self
     }
 }

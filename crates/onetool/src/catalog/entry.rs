@@ -65,7 +65,7 @@ pub struct Entry {
     tool: Arc<dyn Tool>,
     flat_name: Arc<str>,
     source: Source,
-    listed_schema: Arc<JsonObject>,
+    listed_schema: OnceLock<Arc<JsonObject>>,
     validator: OnceLock<Validator>,
 }
 
@@ -88,8 +88,7 @@ impl Entry {
             // The lock is new, so nothing can be in it yet.
             let _ = validator.set(compiled);
         }
-        let listed_schema = listed_schema(&spec.input_schema);
-        Ok(Self { tool, flat_name, source, listed_schema, validator })
+        Ok(Self { tool, flat_name, source, listed_schema: OnceLock::new(), validator })
     }
 
     /// Returns the tool itself. Call it through [`Server::call`](crate::Server::call), which checks first.
@@ -119,7 +118,7 @@ impl Entry {
 
     /// Returns the input schema in the form that every client accepts.
     pub fn listed_schema(&self) -> &Arc<JsonObject> {
-        &self.listed_schema
+        self.listed_schema.get_or_init(|| listed_schema(self.spec().input_schema.shared()))
     }
 
     /// Returns the check of its arguments, compiled on first use.

@@ -34,7 +34,7 @@ pub(super) fn into(stats: Stats) -> Observer {
 pub(super) fn definition_tokens(catalog: &Catalog) -> (u64, u64) {
     let size = |entry: &Entry| {
         let spec = entry.spec();
-        let schema = serde_json::to_string(&*spec.input_schema).unwrap_or_default();
+        let schema = serde_json::to_string(&*spec.input_schema.peek()).unwrap_or_default();
         tokens(
             u64::try_from(spec.description.len() + entry.flat_name().len() + schema.len())
                 .unwrap_or(u64::MAX),

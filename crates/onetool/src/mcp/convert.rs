@@ -18,7 +18,7 @@ pub(super) fn tool(catalog: &Catalog, entry: &Entry) -> model::Tool {
     let description = catalog.description(entry).to_owned();
     let mut tool = model::Tool::new(entry.flat_name().to_owned(), description, entry.listed_schema().clone());
     tool.title.clone_from(&spec.title);
-    tool.output_schema.clone_from(&spec.output_schema);
+    tool.output_schema = spec.output_schema.as_ref().map(|schema| schema.shared().clone());
     tool.annotations = spec.annotations.filter(|it| !it.is_empty()).map(annotations);
     tool.meta = spec.meta.clone().map(model::MetaObject);
     tool
