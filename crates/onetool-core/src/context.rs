@@ -108,13 +108,14 @@ pub struct CallContext {
     deadline: Option<Instant>,
     input: Arc<InputState>,
     run: Option<i64>,
+    depth: u8,
     host: Arc<dyn CallHost>,
 }
 
 impl CallContext {
     /// Makes the context of a call that `host` carries.
     pub fn new(caller: Caller, host: Arc<dyn CallHost>) -> Self {
-        Self { caller, deadline: None, input: Arc::default(), run: None, host }
+        Self { caller, deadline: None, input: Arc::default(), run: None, depth: 0, host }
     }
 
     /// Makes a context without a client: nobody hears progress, nobody can be asked, nobody cancels.
@@ -146,6 +147,18 @@ impl CallContext {
     /// Returns the run that makes the call, if code does.
     pub fn run(&self) -> Option<i64> {
         self.run
+    }
+
+    /// Says that the call is made by another tool, one level below it.
+    #[must_use]
+    pub fn deeper(mut self) -> Self {
+        self.depth = self.depth.saturating_add(1);
+        self
+    }
+
+    /// Returns how many tools stand between the call and the client.
+    pub fn depth(&self) -> u8 {
+        self.depth
     }
 
     /// Returns who calls.

@@ -1,5 +1,7 @@
 //! What can go wrong in a handler, and in naming things.
 
+use std::borrow::Cow;
+
 use crate::InputRequired;
 
 /// Any error a handler may end with.
@@ -25,7 +27,7 @@ pub enum ToolError {
     #[error("{message}")]
     Raised {
         /// The name of the Python exception.
-        kind: &'static str,
+        kind: Cow<'static, str>,
         /// What happened, in words for the caller.
         message: String,
     },

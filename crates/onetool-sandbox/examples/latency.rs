@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Host, HostCall, HostError, Limits, NameKind, Program, Sandbox, SandboxOptions, WorkerCommand,
+    Host, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, SandboxOptions, WorkerCommand,
 };
 use serde_json::Value;
 
@@ -46,7 +46,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let mut times = Vec::new();
         for _ in 0..200 {
-            let program = Program { source: source.to_owned(), file_name: "main.py".to_owned() };
+            let program =
+                Program { source: source.to_owned(), file_name: "main.py".to_owned(), input: Input::Nothing };
             let start = Instant::now();
             sandbox.run(program, &Limits::default(), Arc::new(Echo)).await?;
             times.push(start.elapsed());

@@ -1,16 +1,39 @@
 //! How a run ends.
 
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::LimitKind;
 
 /// Code to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// Python source.
     pub source: String,
     /// The name that tracebacks give the source, such as `main.py`.
     pub file_name: String,
+    /// What the code is given, and how.
+    pub input: Input,
+}
+
+/// What a program is given, and how.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// Nothing: the code is run as it stands.
+    #[default]
+    Nothing,
+    /// Values under global names.
+    Globals(Map<String, Value>),
+    /// The code is a module whose function is called; what that returns is the value of the run.
+    Call {
+        /// The module's `__name__`.
+        module: String,
+        /// The function.
+        function: String,
+        /// Its keyword arguments.
+        arguments: Map<String, Value>,
+    },
 }
 
 /// A run that came to its end.

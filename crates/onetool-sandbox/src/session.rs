@@ -59,6 +59,7 @@ impl Session<'_> {
         running.send(&ToChild::Program {
             source: program.source,
             file_name: program.file_name,
+            input: program.input,
             max_frame: limits.max_result_bytes.saturating_add(FRAME_MARGIN),
             max_result: limits.max_result_bytes,
         });

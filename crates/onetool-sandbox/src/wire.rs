@@ -6,14 +6,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{HostError, LimitKind, NameKind};
+use crate::{HostError, Input, LimitKind, NameKind};
 
 /// What the gateway sends.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToChild {
     /// The first frame.
-    Program { source: String, file_name: String, max_frame: usize, max_result: usize },
+    Program { source: String, file_name: String, input: Input, max_frame: usize, max_result: usize },
     /// Answers [`FromChild::Names`].
     Names(Vec<NameKind>),
     /// Answers [`FromChild::Call`].

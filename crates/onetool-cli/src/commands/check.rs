@@ -35,6 +35,8 @@ pub(crate) fn run(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let gaps = runtime.block_on(gateway.sandbox_gaps());
     findings.push(Finding { what: "sandbox".into(), problem: gaps.map(Problem::Warning) });
+    let trouble = gateway.storage_trouble();
+    findings.push(Finding { what: "storage".into(), problem: trouble.map(Problem::Warning) });
     if asked.json {
         output::print_json(&findings.iter().map(Finding::as_json).collect::<Value>())?;
     } else {
@@ -66,6 +68,10 @@ fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
             entry.flat_name()
         );
         Finding { what: format!("tool {}", entry.name()), problem: Some(Problem::Warning(text)) }
+    }));
+    findings.extend(gateway.broken_packs().into_iter().map(|error| Finding {
+        what: format!("pack {}", error.name),
+        problem: Some(Problem::Error(error.to_string())),
     }));
     for tool in &config.tools {
         if let ToolBody::Command(command) = &tool.body {

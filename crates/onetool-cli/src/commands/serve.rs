@@ -47,9 +47,15 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
             move || environment.load_config(config.as_deref())
         };
         tokio::spawn(reload_on_signal(gateway.clone(), reload));
-        let served = match asked.http {
-            None => serve_stdio(&gateway, stop).await,
-            Some(address) => serve_http(environment, &gateway, address, stop).await,
+        let serve = async {
+            match asked.http {
+                None => serve_stdio(&gateway, stop).await,
+                Some(address) => serve_http(environment, &gateway, address, stop).await,
+            }
+        };
+        let served = tokio::select! {
+            served = serve => served,
+            () = gateway.work() => Ok(()),
         };
         gateway.close().await;
         served

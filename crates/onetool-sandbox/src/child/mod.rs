@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rustpython::InterpreterBuilderExt as _;
 use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef};
 use rustpython_vm::compiler::Mode;
-use rustpython_vm::function::FuncArgs;
+use rustpython_vm::function::{FuncArgs, KwArgs};
 use rustpython_vm::scope::Scope;
 use rustpython_vm::{
     AsObject as _, Interpreter, InterpreterBuilder, PyObjectRef, PyResult, Settings, VirtualMachine,
@@ -24,7 +24,7 @@ use self::source::Prepared;
 use self::values::Converter;
 use crate::process::exit_now;
 use crate::wire::{self, Done, FromChild, ToChild};
-use crate::{LimitKind, NameKind};
+use crate::{Input, LimitKind, NameKind};
 
 /// The Python side of the child, in the order in which it is loaded.
 const PRELUDE: &[(&str, &str)] = &[
@@ -92,11 +92,12 @@ fn close_code_objects(vm: &VirtualMachine) {
 /// Runs the one program of this process.
 pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake: (OwnedFd, OwnedFd)) {
     let socket = UnixStream::from(socket);
-    let Ok(ToChild::Program { source, file_name, max_frame, max_result }) = wire::read_frame(&socket) else {
+    let Ok(ToChild::Program { source, file_name, input, max_frame, max_result }) = wire::read_frame(&socket)
+    else {
         return;
     };
     let channel = channel::open(socket, wake, max_frame);
-    let program = Running { vm, prelude, channel, file_name, max_result };
+    let program = Running { vm, prelude, channel, file_name, input, max_result };
     // A panic of the interpreter stands on stderr, where the gateway finds it.
     let done = catch_unwind(AssertUnwindSafe(|| program.run(&source))).unwrap_or_else(|_| exit_now(101));
     let max =
@@ -111,6 +112,7 @@ struct Running<'a> {
     prelude: &'a Prelude,
     channel: &'a Channel,
     file_name: String,
+    input: Input,
     max_result: usize,
 }
 
@@ -138,7 +140,8 @@ impl Running<'_> {
     /// Asks the host what the free names are, binds those it knows, and gives the hints for the others.
     fn bind_names(&self, prepared: &Prepared) -> PyResult<Vec<(String, String)>> {
         let builtins = self.vm.builtins.dict();
-        let is_unknown = |name: &String| !builtins.contains_key(name.as_str(), self.vm);
+        let is_given = |name: &String| matches!(&self.input, Input::Globals(it) if it.contains_key(name));
+        let is_unknown = |name: &String| !is_given(name) && !builtins.contains_key(name.as_str(), self.vm);
         let names: Vec<String> = prepared.free_names.iter().filter(|it| is_unknown(it)).cloned().collect();
         if names.is_empty() {
             return Ok(Vec::new());
@@ -172,9 +175,12 @@ impl Running<'_> {
             .map_err(|error| error.into_pyexception(vm, None))?;
         let scope = vm.new_scope_with_main()?;
         let globals = scope.globals.clone();
-        let (has_value, value) = match self.execute_code(code, scope) {
-            Ok(()) if prepared.has_value => (true, globals.get_item(source::RESULT, vm)?),
-            Ok(()) => (false, vm.ctx.none()),
+        self.set_up(&globals)?;
+        let ended = self.execute_code(code, scope).and_then(|()| self.call_function(&globals));
+        let (has_value, value) = match ended {
+            Ok(Some(value)) => (true, value),
+            Ok(None) if prepared.has_value => (true, globals.get_item(source::RESULT, vm)?),
+            Ok(None) => (false, vm.ctx.none()),
             Err(error) => match self.early_end(&error) {
                 Some(ended) => ended,
                 None => return Err(error),
@@ -194,6 +200,35 @@ impl Running<'_> {
         let sanitize =
             globals.get_item_opt("__sanitize__", vm)?.map_or(Ok(false), |it| it.try_to_bool(vm))?;
         Ok(Done::Value { has_value, value, format, sanitize })
+    }
+
+    /// Puts what the program is given where it finds it.
+    fn set_up(&self, globals: &PyDictRef) -> PyResult<()> {
+        let vm = self.vm;
+        match &self.input {
+            Input::Nothing => {}
+            Input::Globals(values) => {
+                for (name, value) in values {
+                    globals.set_item(name.as_str(), values::to_python(vm, value.clone())?, vm)?;
+                }
+            }
+            Input::Call { module, .. } => {
+                globals.set_item("__name__", vm.ctx.new_str(module.as_str()).into(), vm)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls the function that the program was run for, if there is one.
+    fn call_function(&self, globals: &PyDictRef) -> PyResult<Option<PyObjectRef>> {
+        let vm = self.vm;
+        let Input::Call { function, arguments, .. } = &self.input else { return Ok(None) };
+        let arguments = arguments
+            .iter()
+            .map(|(name, value)| Ok((name.clone(), values::to_python(vm, value.clone())?)))
+            .collect::<PyResult<KwArgs>>()?;
+        let function = globals.get_item(function.as_str(), vm)?;
+        function.call(FuncArgs::new(Vec::new(), arguments), vm).map(Some)
     }
 
     fn execute_code(

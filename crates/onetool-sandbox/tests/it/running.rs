@@ -1,9 +1,11 @@
 //! Programs, values, printed text, errors.
 
-use onetool_sandbox::{Completion, RunError};
-use serde_json::json;
+use std::sync::Arc;
 
-use crate::support::{exception, run, sandbox, value};
+use onetool_sandbox::{Completion, Input, Program, RunError};
+use serde_json::{Value, json};
+
+use crate::support::{TestHost, exception, limits, run, sandbox, value};
 
 #[tokio::test]
 async fn run_2_1_the_last_expression_is_the_value() {
@@ -130,4 +132,33 @@ async fn s6_two_runs_share_nothing() {
     assert_eq!(value(&sandbox, source).await, json!([false, false, false]));
     let random = "import random, uuid\n[random.random(), str(uuid.uuid4())]";
     assert_ne!(value(&sandbox, random).await, value(&sandbox, random).await);
+}
+
+#[tokio::test]
+async fn a_program_can_be_given_globals_and_a_module_can_be_called() {
+    let sandbox = sandbox();
+    let run = async |source: &str, input| {
+        let program = Program { source: source.to_owned(), file_name: "weather.py".to_owned(), input };
+        sandbox.run(program, &limits(), Arc::new(TestHost::default())).await
+    };
+    let object = |value: Value| value.as_object().unwrap().clone();
+
+    let globals = Input::Globals(object(json!({"t": "not the pack", "n": [1, {"a": null}]})));
+    let outcome = run("f'{t}: {n}'", globals).await.unwrap();
+    assert_eq!(outcome.value, Completion::Value(json!("not the pack: [1, {'a': None}]")));
+
+    let module = "import asyncio\nasync def now(city, days=1):\n    both = await asyncio.gather(t.echo(city), t.echo(days))\n    return [__name__, *(it['args'][0] for it in both)]\n\nif __name__ == '__main__':\n    raise ValueError('not a script')\n";
+    let call = |arguments| Input::Call {
+        module: "weather".into(),
+        function: "now".into(),
+        arguments: object(arguments),
+    };
+    let outcome = run(module, call(json!({"city": "Ulm"}))).await.unwrap();
+    assert_eq!(outcome.value, Completion::Value(json!(["weather", "Ulm", 1])));
+
+    let failed = run("def now(**given):\n    return given['nothing']\n", call(json!({}))).await.unwrap_err();
+    assert!(
+        matches!(&failed, RunError::Exception { kind, line: Some(2), .. } if kind == "KeyError"),
+        "{failed:?}"
+    );
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Completion, Host, HostCall, HostError, Limits, NameKind, Outcome, Program, RunError, Sandbox,
+    Completion, Host, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError, Sandbox,
     SandboxOptions, WorkerCommand,
 };
 use serde_json::{Value, json};
@@ -108,7 +108,8 @@ pub(crate) async fn run_with(
     limits: &Limits,
     host: Arc<TestHost>,
 ) -> Result<Outcome, RunError> {
-    let program = Program { source: source.to_owned(), file_name: "main.py".to_owned() };
+    let program =
+        Program { source: source.to_owned(), file_name: "main.py".to_owned(), input: Input::Nothing };
     sandbox.run(program, limits, host).await
 }
 

@@ -20,12 +20,14 @@ pub enum Source {
     Code,
     /// The configuration declares it.
     Config,
+    /// It belongs to a pack that the configuration names.
+    Pack,
 }
 
 impl Source {
     /// Tells whether a broken schema is the operator's own mistake, to be refused at once.
     fn is_checked_at_registration(&self) -> bool {
-        matches!(self, Self::Surface | Self::Builtin | Self::Code | Self::Config)
+        matches!(self, Self::Surface | Self::Builtin | Self::Code | Self::Config | Self::Pack)
     }
 
     /// Tells whether the gateway itself registers it, and so may use the names that it keeps.
@@ -42,7 +44,7 @@ impl Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Surface | Self::Builtin | Self::Code | Self::Config => f.write_str("local"),
+            Self::Surface | Self::Builtin | Self::Code | Self::Config | Self::Pack => f.write_str("local"),
         }
     }
 }

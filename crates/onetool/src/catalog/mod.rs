@@ -28,6 +28,8 @@ pub struct Catalog {
     resources: IndexMap<String, Registered<dyn Resource>>,
     prompts: IndexMap<String, Registered<dyn Prompt>>,
     reserved: Arc<[String]>,
+    /// What packs say of themselves.
+    pack_descriptions: IndexMap<String, Registered<str>>,
     rules: Arc<Rules>,
 }
 
@@ -90,6 +92,11 @@ impl Catalog {
     /// Returns the resource or template registered under exactly that URI.
     pub fn resource(&self, uri: &str) -> Option<&Arc<dyn Resource>> {
         self.resources.get(uri).map(|registered| &registered.item)
+    }
+
+    /// Returns what a pack says of itself.
+    pub fn pack_description(&self, pack: &str) -> Option<&str> {
+        self.pack_descriptions.get(pack).map(|registered| &*registered.item)
     }
 
     /// Returns what the operator says about the tools.
@@ -165,6 +172,12 @@ impl Catalog {
         Ok(())
     }
 
+    /// Notes what a pack says of itself; what the first one said stays.
+    pub(crate) fn describe_pack(&mut self, pack: &str, description: &str, source: Source) {
+        let item = Registered { item: description.into(), source };
+        self.pack_descriptions.entry(pack.to_owned()).or_insert(item);
+    }
+
     pub(crate) fn remove_tool(&mut self, name: &str) -> bool {
         let Ok(entry) = self.resolve(name) else { return false };
         let (name, flat) = (entry.name().clone(), entry.flat_name().to_owned());
@@ -187,6 +200,7 @@ impl Catalog {
         self.by_flat_name.retain(|_, name| self.tools.contains_key(name));
         self.resources.retain(|_, registered| registered.source != *source);
         self.prompts.retain(|_, registered| registered.source != *source);
+        self.pack_descriptions.retain(|_, registered| registered.source != *source);
     }
 
     /// Tells which lists a client would see differently.

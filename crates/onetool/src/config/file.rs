@@ -26,8 +26,10 @@ pub(super) struct ConfigFile {
     pub(super) include: Option<Vec<String>>,
     /// What onetool says about itself, and the limits of a call.
     pub(super) server: Option<ServerFile>,
-    /// Tools made from a request or a command.
+    /// Tools made from a request, a command or Python code.
     pub(super) tools: Option<Vec<ToolFile>>,
+    /// Packs of tools.
+    pub(super) packs: Option<PacksFile>,
     /// Resources made from a text or a file.
     pub(super) resources: Option<Vec<ResourceFile>>,
     /// Prompts made from templates.
@@ -71,7 +73,15 @@ pub(super) struct ServerFile {
     pub(super) call_timeout: Option<f64>,
 }
 
-/// A tool: exactly one of `http` and `command`.
+/// Packs of tools.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a map")]
+pub(super) struct PacksFile {
+    /// Python files, each a pack of its functions; `*` stands for any part of a name. `packs/*.py` if missing.
+    pub(super) files: Option<Vec<String>>,
+}
+
+/// A tool: exactly one of `http`, `command` and `python`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a map")]
 pub(super) struct ToolFile {
@@ -102,6 +112,9 @@ pub(super) struct ToolFile {
     pub(super) env: Option<IndexMap<String, String>>,
     /// What the command reads; may hold `{{ parameter }}`.
     pub(super) stdin: Option<String>,
+    /// Python code that is run in the sandbox. Parameters are names in it, other tools can be called, and its last
+    /// expression or `return` is the answer.
+    pub(super) python: Option<String>,
 }
 
 /// An HTTP request; its texts may hold `{{ parameter }}`.

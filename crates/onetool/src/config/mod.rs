@@ -22,9 +22,9 @@ use serde_json::Value;
 pub use error::ConfigError;
 pub use resolved::{
     AliasConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
-    PromptConfig, PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig, RunConfig,
-    ServerConfig, SnippetConfig, SnippetParamConfig, StatsConfig, TokenConfig, ToolBody, ToolConfig,
-    TopicConfig,
+    PackFilesConfig, PromptConfig, PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig,
+    RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StatsConfig, TokenConfig, ToolBody,
+    ToolConfig, TopicConfig,
 };
 pub use secrets::{Redactor, Secret};
 pub use tree::Location;

@@ -21,8 +21,10 @@ pub struct Config {
     pub path: Option<PathBuf>,
     /// What the server says about itself, and the limits of a call.
     pub server: ServerConfig,
-    /// Tools made from a request or a command.
+    /// Tools made from a request, a command or Python code.
     pub tools: Vec<ToolConfig>,
+    /// Files that are packs of tools.
+    pub pack_files: Vec<PackFilesConfig>,
     /// Resources made from a text or a file.
     pub resources: Vec<ResourceConfig>,
     /// Prompts made from templates.
@@ -74,7 +76,16 @@ impl Default for ServerConfig {
     }
 }
 
-/// A tool made from a request or a command.
+/// Python files that are packs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackFilesConfig {
+    /// Their path; `*` stands for any part of a name.
+    pub pattern: PathBuf,
+    /// Where it is written, or would be.
+    pub at: Location,
+}
+
+/// A tool made from a request, a command or Python code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolConfig {
     /// Its canonical name.
@@ -102,6 +113,8 @@ pub enum ToolBody {
     Http(HttpToolConfig),
     /// Runs a program.
     Command(CommandToolConfig),
+    /// Runs Python code in the sandbox.
+    Python(String),
 }
 
 /// An HTTP request with templates in it.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use onetool_core::{Prompt, Resource, Tool, ToolSpec};
 
 use crate::config::{Config, Location, ToolBody, ToolConfig};
+use crate::run::{PythonBody, PythonTool, Runner, check_syntax};
 
 pub use template::TemplateError;
 
@@ -40,7 +41,11 @@ pub(crate) struct Declared {
 
 impl Declared {
     /// Makes what the configuration declares, without registering any of it.
-    pub(crate) fn from_config(config: &Config, environment: &ChildEnvironment) -> Result<Self, DeclareError> {
+    pub(crate) fn from_config(
+        config: &Config,
+        environment: &ChildEnvironment,
+        runner: Option<&Arc<Runner>>,
+    ) -> Result<Self, DeclareError> {
         let client = http_tool::LazyClient::default();
         let tool = |tool: &ToolConfig| -> Result<_, DeclareError> {
             let failed = |source| DeclareError { name: tool.name.clone(), at: tool.at.clone(), source };
@@ -54,6 +59,14 @@ impl Declared {
                     let made =
                         command_tool::CommandTool::new(spec, body, timeout, environment.clone(), redactor);
                     Arc::new(made.map_err(failed)?)
+                }
+                ToolBody::Python(code) => {
+                    check_syntax(code).map_err(|reason| failed(TemplateError::Syntax { reason }))?;
+                    let body = PythonBody::Code {
+                        file_name: tool.name.as_str().into(),
+                        source: code.as_str().into(),
+                    };
+                    Arc::new(PythonTool::new(spec, body, timeout, runner.cloned()))
                 }
             };
             Ok((tool.at.clone(), made))

@@ -3,6 +3,7 @@
 use crate::catalog::RegisterError;
 use crate::config::Location;
 use crate::declared::DeclareError;
+use crate::packs::python::PackError;
 use crate::shortcuts::AliasError;
 
 /// A configuration that cannot be served.
@@ -20,6 +21,9 @@ pub enum GatewayError {
         /// Why.
         source: RegisterError,
     },
+    /// A file is no pack.
+    #[error(transparent)]
+    Pack(#[from] PackError),
     /// An alias leads nowhere.
     #[error("{source}")]
     Alias {
@@ -34,6 +38,7 @@ impl GatewayError {
     /// Returns the place in the configuration, if there is one.
     pub fn location(&self) -> Option<&Location> {
         match self {
+            Self::Pack(_) => None,
             Self::Declare(error) => Some(&error.at),
             Self::Register { at, .. } | Self::Alias { at, .. } => at.as_ref(),
         }

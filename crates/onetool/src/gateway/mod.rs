@@ -16,6 +16,7 @@ use crate::catalog::{Catalog, RegisterError, Rules, Source};
 use crate::clock::Clock;
 use crate::config::{Config, Location};
 use crate::declared::{ChildEnvironment, Declared};
+use crate::packs::python::{self, PackError, PythonPack};
 use crate::results::{ResultOptions, ResultStore};
 use crate::run::{self, NamesCache, Runner};
 use crate::shortcuts::{Aliases, Snippets};
@@ -26,6 +27,8 @@ pub use error::GatewayError;
 
 /// Names of tools, and packs, that belong to the gateway.
 const RESERVED: [&str; 6] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot"];
+
+const WORK_DELAY: Duration = Duration::from_millis(100);
 
 /// Reads the configuration anew; the error says what is wrong and where.
 pub type LoadConfig = Arc<dyn Fn() -> Result<Config, String> + Send + Sync>;
@@ -66,6 +69,8 @@ struct Inner {
     server: Server,
     options: GatewayOptions,
     config: RwLock<Arc<Config>>,
+    /// Files that should be packs and are not.
+    broken_packs: RwLock<Vec<PackError>>,
     storage: Storage,
     results: ResultStore,
     stats: Stats,
@@ -105,14 +110,23 @@ impl Gateway {
             server.add_tool(Arc::new(run::run_tool(runner.clone())), Source::Surface).map_err(unplaced)?;
         }
         server.observe(record::into(stats.clone()));
-        let config_slot = RwLock::default();
-        let inner =
-            Arc::new(Inner { server, options, config: config_slot, storage, results, stats, clock, runner });
+        let inner = Arc::new(Inner {
+            server,
+            options,
+            config: RwLock::default(),
+            broken_packs: RwLock::default(),
+            storage,
+            results,
+            stats,
+            clock,
+            runner,
+        });
         let weak = Arc::downgrade(&inner);
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
         crate::ot::register(&inner.server, context).map_err(unplaced)?;
         let gateway = Self { inner };
-        gateway.apply(config)?;
+        let packs = gateway.inner.load_packs(&config);
+        gateway.inner.apply(config, packs)?;
         Ok(gateway)
     }
 
@@ -126,7 +140,15 @@ impl Gateway {
         self.inner.config()
     }
 
-    /// Starts what the first `run` would otherwise wait for. Call it when the server is up.
+    /// Does what goes on beside the requests: starts what the first `run` would otherwise wait for, and deletes
+    /// stored results that have expired. Runs until it is dropped.
+    pub async fn work(&self) {
+        // The first answers go out first.
+        tokio::time::sleep(WORK_DELAY).await;
+        tokio::join!(self.warm(), self.inner.results.keep_clean());
+    }
+
+    /// Starts what the first `run` would otherwise wait for.
     pub async fn warm(&self) {
         if let Some(runner) = &self.inner.runner
             && let Err(error) = runner.sandbox.warm().await
@@ -168,20 +190,35 @@ impl Gateway {
         self.inner.reload(config)
     }
 
-    fn apply(&self, config: Config) -> Result<(), GatewayError> {
-        self.inner.apply(config)
+    /// Tells what the storage cannot do, if there is anything.
+    pub fn storage_trouble(&self) -> Option<String> {
+        self.inner.storage.trouble()
+    }
+
+    /// Returns the packs that the configuration names and that could not be loaded.
+    pub fn broken_packs(&self) -> Vec<PackError> {
+        self.inner.broken_packs()
     }
 }
+
+/// What was read from the files that the configuration names as packs.
+type Packs = Vec<Result<PythonPack, PackError>>;
 
 impl Inner {
     fn config(&self) -> Arc<Config> {
         self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    fn broken_packs(&self) -> Vec<PackError> {
+        self.broken_packs.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn reload(&self, config: Config) -> Result<ReloadReport, GatewayError> {
         let (old_config, old_catalog) = (self.config(), self.server.catalog());
         let on_restart = on_restart(&old_config, &config);
-        self.apply(config)?;
+        // What was broken at the start is not there; what breaks later must not take away what works.
+        let packs: Vec<PythonPack> = self.load_packs(&config).into_iter().collect::<Result<_, _>>()?;
+        self.apply(config, packs.into_iter().map(Ok).collect())?;
         let names = |catalog: &Catalog| catalog.tools().map(|it| it.name().to_string()).collect::<Vec<_>>();
         let (old, new) = (names(&old_catalog), names(&self.server.catalog()));
         let only_in = |these: &[String], those: &[String]| {
@@ -197,10 +234,16 @@ impl Inner {
         Ok(report)
     }
 
-    fn apply(&self, config: Config) -> Result<(), GatewayError> {
-        let declared = Declared::from_config(&config, &self.options.children)?;
+    fn load_packs(&self, config: &Config) -> Packs {
+        python::load(&config.pack_files, self.runner.as_ref())
+    }
+
+    fn apply(&self, config: Config, packs: Packs) -> Result<(), GatewayError> {
+        let declared = Declared::from_config(&config, &self.options.children, self.runner.as_ref())?;
+        let mut broken = Vec::new();
         self.server.shared_catalog().replace(|catalog| {
             catalog.remove_source(&Source::Config);
+            catalog.remove_source(&Source::Pack);
             for (at, tool) in declared.tools {
                 placed(at, catalog.add_tool(tool, Source::Config))?;
             }
@@ -210,12 +253,22 @@ impl Inner {
             for (at, prompt) in declared.prompts {
                 placed(at, catalog.add_prompt(prompt, Source::Config))?;
             }
+            for pack in packs {
+                match pack {
+                    Ok(pack) => broken.extend(add_pack(catalog, pack)),
+                    Err(error) => broken.push(error),
+                }
+            }
             let rules = rules(&config, catalog)?;
             catalog.set_rules(rules);
             Ok::<_, GatewayError>(())
         })?;
         let (kept_out, own) = record::definition_tokens(&self.server.catalog());
         self.stats.set_definition_tokens(kept_out, own);
+        for error in &broken {
+            tracing::warn!(pack = error.name, %error, "a pack is not there");
+        }
+        *self.broken_packs.write().unwrap_or_else(PoisonError::into_inner) = broken;
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         Ok(())
     }
@@ -236,6 +289,22 @@ fn build_server(config: &Config) -> Result<Server, RegisterError> {
         builder = builder.instructions(instructions);
     }
     builder.build()
+}
+
+/// Adds the tools of a pack; returns what is wrong with those that cannot be added.
+fn add_pack(catalog: &mut Catalog, pack: PythonPack) -> Vec<PackError> {
+    let PythonPack { name, path, description, tools } = pack;
+    if let Some(description) = description {
+        catalog.describe_pack(&name, &description, Source::Pack);
+    }
+    let add = |tool| catalog.add_tool(tool, Source::Pack).err();
+    let failed = |error: RegisterError| PackError {
+        name: name.clone(),
+        path: path.clone(),
+        line: None,
+        reason: error.to_string(),
+    };
+    tools.into_iter().filter_map(add).map(failed).collect()
 }
 
 fn placed(at: Location, registered: Result<(), RegisterError>) -> Result<(), GatewayError> {

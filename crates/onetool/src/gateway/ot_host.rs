@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::Inner;
 use crate::notify::{self, Notified, NotifyError};
-use crate::ot::{OtContext, OtError, OtHost, ResultQuery, StatsError, StatsQuery};
-use crate::results::{self, QueryError};
+use crate::ot::{FailedPack, OtContext, OtHost, StatsError, StatsQuery};
+use crate::packs::python::PackError;
+use crate::results::{QueryError, ResultPage, ResultQuery};
 use crate::stats;
 
 /// The version of the language that `run` speaks.
@@ -23,13 +24,18 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
         aliases: rules.aliases.clone(),
         snippets: rules.snippets.clone(),
         servers: Vec::new(),
-        failed_packs: Vec::new(),
+        failed_packs: inner.broken_packs().into_iter().map(failed_pack).collect(),
+        storage_trouble: inner.storage.trouble(),
         version: inner.server.version().to_owned(),
         python: PYTHON.to_owned(),
         cwd: inner.options.directory.clone(),
         host: Arc::new(Host(inner.clone())),
         catalog,
     }
+}
+
+fn failed_pack(error: PackError) -> FailedPack {
+    FailedPack { name: error.name.clone(), reason: error.to_string() }
 }
 
 struct Host(Arc<Inner>);
@@ -84,24 +90,12 @@ impl OtHost for Host {
         &'a self,
         query: ResultQuery,
         cx: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Value, OtError>> {
-        Box::pin(async move {
-            let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-            let query = results::ResultQuery {
-                offset: number(query.offset),
-                limit: number(query.limit),
-                search: query.search,
-                fuzzy: query.fuzzy,
-                path: query.path,
-                ..results::ResultQuery::new(query.handle)
-            };
-            let page = self.0.results.query(cx.caller(), query).await.map_err(raised)?;
-            Ok(json!(page))
-        })
+    ) -> BoxFuture<'a, Result<ResultPage, QueryError>> {
+        Box::pin(self.0.results.query(cx.caller(), query))
     }
 
-    fn load<'a>(&'a self, handle: String, cx: &'a CallContext) -> BoxFuture<'a, Result<Value, OtError>> {
-        Box::pin(async move { self.0.results.load(cx.caller(), &handle.into()).await.map_err(raised) })
+    fn load<'a>(&'a self, handle: String, cx: &'a CallContext) -> BoxFuture<'a, Result<Value, QueryError>> {
+        Box::pin(async move { self.0.results.load(cx.caller(), &handle.into()).await })
     }
 
     fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>> {
@@ -113,14 +107,5 @@ impl OtHost for Host {
                 Err(NotifyError { path: std::path::PathBuf::new(), source: std::io::Error::other(error) })
             })
         })
-    }
-}
-
-fn raised(error: QueryError) -> OtError {
-    match error {
-        QueryError::NotFound { handle } => OtError::NotFound { handle: handle.to_string() },
-        QueryError::Expired { handle } => OtError::Expired { handle: handle.to_string() },
-        error @ (QueryError::Storage { .. } | QueryError::Unreadable { .. }) => OtError::Failed(error.into()),
-        other => OtError::Value(other.into()),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use onetool_core::{
     ContentBlock, InputRequest, InputRequired, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
-    Role, ToolAnnotations, ToolOutput,
+    Role, Schema, ToolAnnotations, ToolOutput,
 };
 use rmcp::model::{self, CallToolResult, InputRequests, LoggingLevel};
 use serde_json::{Value, json};
@@ -18,7 +18,9 @@ pub(super) fn tool(catalog: &Catalog, entry: &Entry) -> model::Tool {
     let description = catalog.description(entry).to_owned();
     let mut tool = model::Tool::new(entry.flat_name().to_owned(), description, entry.listed_schema().clone());
     tool.title.clone_from(&spec.title);
-    tool.output_schema = spec.output_schema.as_ref().map(|schema| schema.shared().clone());
+    // Clients of older revisions reject the whole list for one schema that is no object's.
+    let is_object = |schema: &&Schema| schema.get("type").is_some_and(|kind| kind == "object");
+    tool.output_schema = spec.output_schema.as_ref().filter(is_object).map(|schema| schema.shared().clone());
     tool.annotations = spec.annotations.filter(|it| !it.is_empty()).map(annotations);
     tool.meta = spec.meta.clone().map(model::MetaObject);
     tool
@@ -29,11 +31,12 @@ fn annotations(hints: ToolAnnotations) -> model::ToolAnnotations {
     model::ToolAnnotations::from_raw(None, read_only_hint, destructive_hint, idempotent_hint, open_world_hint)
 }
 
-pub(super) fn output(output: ToolOutput) -> CallToolResult {
+/// Makes the result of a call. Only newer revisions take data that is no object; the content says the same.
+pub(super) fn output(output: ToolOutput, takes_any_data: bool) -> CallToolResult {
     let content = output.content.into_iter().map(content).collect();
     let mut result =
         if output.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
-    result.structured_content = output.structured_content;
+    result.structured_content = output.structured_content.filter(|data| takes_any_data || data.is_object());
     result.meta = output.meta.map(model::MetaObject);
     result
 }

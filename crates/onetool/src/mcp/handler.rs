@@ -230,7 +230,7 @@ impl ServerHandler for Handler {
         let cx = self.context(cx, input);
         let args = request.arguments.unwrap_or_default();
         let error = match self.server.call(&request.name, args, cx.clone()).await {
-            Ok(output) => return Ok(convert::output(output).into()),
+            Ok(output) => return Ok(convert::output(output, is_stateless).into()),
             Err(error) => error,
         };
         match error {
@@ -245,7 +245,7 @@ impl ServerHandler for Handler {
                 source: ToolError::Input(InputError::Unsupported { capability }), ..
             } if is_stateless => Err(missing_capability(capability)),
             // Everything else is news for the model, which can mend its call.
-            _ => Ok(convert::output(ToolOutput::error(error.to_string())).into()),
+            _ => Ok(convert::output(ToolOutput::error(error.to_string()), is_stateless).into()),
         }
     }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use onetool_core::{BoxFuture, CallContext};
 use serde_json::Value;
 
-use super::{OtError, ResultQuery, StatsError, StatsQuery};
+use super::{StatsError, StatsQuery};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::notify::{Notified, NotifyError};
+use crate::results::{QueryError, ResultPage, ResultQuery};
 use crate::shortcuts::{Aliases, Snippets};
 
 /// Everything that a function may tell, as it is at the moment of a call.
@@ -22,6 +23,8 @@ pub(crate) struct OtContext {
     pub(crate) servers: Vec<ServerState>,
     /// Packs that the configuration asks for and that are not there.
     pub(crate) failed_packs: Vec<FailedPack>,
+    /// What the storage cannot do.
+    pub(crate) storage_trouble: Option<String>,
     /// The version of onetool.
     pub(crate) version: String,
     /// The version of the interpreter.
@@ -60,11 +63,14 @@ pub(crate) trait OtHost: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Value, StatsError>>;
 
     /// Returns a page of a stored result.
-    fn result<'a>(&'a self, query: ResultQuery, cx: &'a CallContext)
-    -> BoxFuture<'a, Result<Value, OtError>>;
+    fn result<'a>(
+        &'a self,
+        query: ResultQuery,
+        cx: &'a CallContext,
+    ) -> BoxFuture<'a, Result<ResultPage, QueryError>>;
 
     /// Returns a whole stored result as data.
-    fn load<'a>(&'a self, handle: String, cx: &'a CallContext) -> BoxFuture<'a, Result<Value, OtError>>;
+    fn load<'a>(&'a self, handle: String, cx: &'a CallContext) -> BoxFuture<'a, Result<Value, QueryError>>;
 
     /// Appends a note to the file of its topic.
     fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>>;

@@ -2,21 +2,14 @@
 
 use onetool_core::{BoxError, ToolError};
 
+use crate::results::QueryError;
+
 /// A call of the pack that raises.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum OtError {
-    #[error("offset must be >= 1 (1-indexed), got {0}")]
-    Offset(i64),
-    #[error("limit must be >= 1, got {0}")]
-    Limit(i64),
-    #[error("result '{handle}' was not found; handles come from answers that were too large to show")]
-    NotFound { handle: String },
-    #[error("result '{handle}' has expired; run the code again to make a new one")]
-    Expired { handle: String },
-    /// Some other argument that makes no sense, in the words of the room that looked at it.
     #[error(transparent)]
-    Value(BoxError),
+    Result(#[from] QueryError),
     #[error("the configuration was not reloaded, the old one stays in force: {reason}")]
     Reload { reason: String },
     /// Something that is not the caller's fault.
@@ -28,12 +21,10 @@ impl OtError {
     /// Returns the name of the Python exception.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Offset(_)
-            | Self::Limit(_)
-            | Self::NotFound { .. }
-            | Self::Expired { .. }
-            | Self::Value(_) => "ValueError",
-            Self::Reload { .. } | Self::Failed(_) => "RuntimeError",
+            Self::Result(QueryError::Storage { .. } | QueryError::Unreadable { .. })
+            | Self::Reload { .. }
+            | Self::Failed(_) => "RuntimeError",
+            Self::Result(_) => "ValueError",
         }
     }
 }
@@ -47,6 +38,6 @@ impl From<OtError> for ToolError {
             message = format!("{message}: {cause}");
             next = cause.source();
         }
-        Self::Raised { kind: error.kind(), message }
+        Self::Raised { kind: error.kind().into(), message }
     }
 }

@@ -9,13 +9,17 @@ pub(super) const DESCRIPTION: &str =
 
 #[tracing::instrument(name = "ot.health", skip_all)]
 pub(super) fn health(context: &OtContext) -> Answer {
-    Answer::Data(json!({
+    let mut health = json!({
         "version": context.version,
         "python": context.python,
         "cwd": context.cwd.display().to_string(),
         "registry": registry(context),
         "proxy": proxy(context),
-    }))
+    });
+    if let Some(trouble) = &context.storage_trouble {
+        health["storage"] = json!({"status": "degraded", "reason": trouble});
+    }
+    Answer::Data(health)
 }
 
 fn registry(context: &OtContext) -> Value {

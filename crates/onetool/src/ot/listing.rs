@@ -120,7 +120,13 @@ pub(super) fn pack_card<'a>(
     PackCard {
         name,
         source: pack_source(tools),
-        instructions: context.config.docs.packs.get(name).map(String::as_str),
+        instructions: context
+            .config
+            .docs
+            .packs
+            .get(name)
+            .map(String::as_str)
+            .or_else(|| context.catalog.pack_description(name)),
         tools: tools.iter().map(|entry| (entry.name().as_str(), text(entry))).collect(),
         url: Some(doc_url(&context.config.docs.base_url, name)),
     }

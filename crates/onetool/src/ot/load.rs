@@ -17,5 +17,5 @@ pub(super) struct Load {
 
 #[tracing::instrument(name = "ot.load", skip_all, fields(handle = %args.handle))]
 pub(super) async fn load(context: OtContext, args: Load, cx: CallContext) -> Result<Answer, OtError> {
-    context.host.load(args.handle, &cx).await.map(Answer::Data)
+    Ok(Answer::Data(context.host.load(args.handle, &cx).await?))
 }

@@ -23,12 +23,11 @@ mod version;
 
 pub(crate) use answer::Answer;
 #[cfg(test)]
-use context::{FailedPack, ServerState};
-pub(crate) use context::{OtContext, OtHost};
+use context::ServerState;
+pub(crate) use context::{FailedPack, OtContext, OtHost};
 pub(crate) use error::OtError;
 pub(crate) use info::InfoLevel;
 pub(crate) use register::register;
-pub(crate) use result::ResultQuery;
 pub(crate) use stats::{StatsError, StatsQuery};
 
 #[cfg(test)]

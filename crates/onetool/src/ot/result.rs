@@ -3,29 +3,15 @@
 use onetool_core::CallContext;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::{Answer, OtContext, OtError};
+use crate::results::ResultQuery;
 
 pub(super) const DESCRIPTION: &str =
     "Read lines of a stored result: a page of them, or those that match search, a regular expression.";
 
 const DEFAULT_LIMIT: i64 = 100;
-
-/// Which part of a stored result is wanted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ResultQuery {
-    pub(crate) handle: String,
-    /// The first line, counted from 1.
-    pub(crate) offset: usize,
-    /// How many lines at most, at least 1.
-    pub(crate) limit: usize,
-    /// Only lines that match this regular expression, or are similar to this text.
-    pub(crate) search: Option<String>,
-    /// Whether similar is enough.
-    pub(crate) fuzzy: bool,
-    /// The part of the stored JSON to look at, as `a.b[0]`.
-    pub(crate) path: Option<String>,
-}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -63,11 +49,14 @@ fn default_limit() -> i64 {
     fields(handle = %args.handle, offset = args.offset, limit = args.limit, search = args.search.as_deref())
 )]
 pub(super) async fn result(context: OtContext, args: Page, cx: CallContext) -> Result<Answer, OtError> {
-    let count = |number: i64| usize::try_from(number).ok().filter(|number| *number >= 1);
-    let offset = count(args.offset).ok_or(OtError::Offset(args.offset))?;
-    let limit = count(args.limit).ok_or(OtError::Limit(args.limit))?;
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let (search, path) = (given(args.search), given(args.path));
-    let query = ResultQuery { handle: args.handle, offset, limit, search, fuzzy: args.fuzzy, path };
-    context.host.result(query, &cx).await.map(Answer::Data)
+    let query = ResultQuery {
+        handle: args.handle.into(),
+        offset: args.offset,
+        limit: args.limit,
+        search: given(args.search),
+        fuzzy: args.fuzzy,
+        path: given(args.path),
+    };
+    Ok(Answer::Data(json!(context.host.result(query, &cx).await?)))
 }

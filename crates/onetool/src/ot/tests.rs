@@ -3,6 +3,7 @@
 mod spans;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use insta::assert_snapshot;
 use onetool_core::{
@@ -17,20 +18,32 @@ use self::spans::CapturedSpans;
 use super::*;
 use crate::Server;
 use crate::catalog::{Rules, Source, ToolDocs};
-use crate::clock::Timestamp;
+use crate::clock::{Clock, Timestamp};
 use crate::config::{Config, TopicConfig};
 use crate::dispatch::CallError;
 use crate::notify::{self, Notified, NotifyError};
+use crate::results::{QueryError, ResultBody, ResultOptions, ResultPage, ResultQuery, ResultStore};
 use crate::shortcuts::tests::snippets;
 use crate::shortcuts::{Aliases, Snippets};
+use crate::storage::Storage;
 
 /// Does what the gateway does, and remembers what it was asked.
-#[derive(Default)]
 struct TestHost {
+    results: ResultStore,
+    clock: Clock,
     topics: Vec<TopicConfig>,
     broken_config: Option<String>,
     stats_error: Option<StatsError>,
     asked: Mutex<Vec<String>>,
+}
+
+impl Default for TestHost {
+    fn default() -> Self {
+        let clock = Clock::fake(Timestamp::from_millis(0));
+        let results = ResultStore::new(Storage::in_memory(), clock.clone(), ResultOptions::default());
+        let (topics, asked) = (Vec::new(), Mutex::default());
+        Self { results, clock, topics, broken_config: None, stats_error: None, asked }
+    }
 }
 
 impl TestHost {
@@ -58,19 +71,16 @@ impl OtHost for TestHost {
         ready(self.stats_error.clone().map_or(Ok(stats), Err))
     }
 
-    fn result<'a>(&'a self, query: ResultQuery, _: &'a CallContext) -> BoxFuture<'a, Result<Value, OtError>> {
-        self.remember(&query);
-        ready(match query.handle.as_str() {
-            "gone" => Err(OtError::Expired { handle: query.handle }),
-            "r1" => Ok(
-                json!({"lines": ["a", "b: c"], "total_lines": 2, "returned": 2, "offset": 1, "has_more": false}),
-            ),
-            _ => Err(OtError::NotFound { handle: query.handle }),
-        })
+    fn result<'a>(
+        &'a self,
+        query: ResultQuery,
+        cx: &'a CallContext,
+    ) -> BoxFuture<'a, Result<ResultPage, QueryError>> {
+        Box::pin(self.results.query(cx.caller(), query))
     }
 
-    fn load<'a>(&'a self, handle: String, _: &'a CallContext) -> BoxFuture<'a, Result<Value, OtError>> {
-        ready(if handle == "text" { Ok("{\"a\": 1}".into()) } else { Ok(json!({"a": [1]})) })
+    fn load<'a>(&'a self, handle: String, cx: &'a CallContext) -> BoxFuture<'a, Result<Value, QueryError>> {
+        Box::pin(async move { self.results.load(cx.caller(), &handle.into()).await })
     }
 
     fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>> {
@@ -165,6 +175,7 @@ fn gateway_with(setup: Setup) -> Gateway {
             snippets: snippets.clone(),
             servers: servers.clone(),
             failed_packs: failed_packs.clone(),
+            storage_trouble: None,
             version: "0.1.0".into(),
             python: "3.14.0".into(),
             cwd: "/srv/agent".into(),
@@ -196,11 +207,18 @@ impl Gateway {
         output.structured_content.unwrap()
     }
 
-    async fn raised(&self, function: &str, args: Value) -> (&'static str, String) {
+    async fn raised(&self, function: &str, args: Value) -> (String, String) {
         match self.call(function, args).await {
-            Err(CallError::Failed { source: ToolError::Raised { kind, message }, .. }) => (kind, message),
+            Err(CallError::Failed { source: ToolError::Raised { kind, message }, .. }) => {
+                (kind.into_owned(), message)
+            }
             other => panic!("{other:?}"),
         }
+    }
+
+    async fn stored(&self, body: ResultBody) -> String {
+        let stored = self.host.results.put(CallContext::detached().caller(), body).await.unwrap();
+        stored.handle.to_string()
     }
 
     fn asked(&self) -> String {
@@ -789,52 +807,121 @@ async fn ot_12_12_nothing_found_points_at_the_lists() {
     );
 }
 
+/// A gateway with 300 stored lines, of which every hundredth is an error.
+async fn with_stored() -> (Gateway, String) {
+    let gateway = gateway();
+    let line = |n: u32| if n.is_multiple_of(100) { format!("error {n}") } else { format!("line {n}") };
+    let text = (1..=300).map(line).collect::<Vec<_>>().join("\n");
+    let handle = gateway.stored(ResultBody::Text(text)).await;
+    (gateway, handle)
+}
+
+/// Returns the lines of a page.
+async fn lines(gateway: &Gateway, args: Value) -> Vec<String> {
+    let page = gateway.data("result", args).await;
+    page["lines"].as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned()).collect()
+}
+
 #[tokio::test]
 async fn ot_13_1_a_page_has_a_hundred_lines_from_the_first() {
+    let (gateway, handle) = with_stored().await;
+    let page = lines(&gateway, json!({"handle": handle})).await;
+    assert_eq!((page.len(), page[0].as_str(), page[99].as_str()), (100, "line 1", "error 100"));
+}
+
+#[tokio::test]
+async fn ot_13_2_offset_and_limit_choose_lines() {
+    let (gateway, handle) = with_stored().await;
+    let page = lines(&gateway, json!({"handle": handle, "offset": 101, "limit": 50})).await;
+    assert_eq!((page.len(), page[0].as_str(), page[49].as_str()), (50, "line 101", "line 150"));
+}
+
+#[tokio::test]
+async fn ot_13_3_search_takes_a_regular_expression() {
+    let (gateway, handle) = with_stored().await;
+    assert_eq!(
+        lines(&gateway, json!({"handle": handle, "search": "^err.*[13]00$"})).await,
+        ["error 100", "error 300"]
+    );
+    let second = json!({"handle": handle, "search": "error", "offset": 2, "limit": 1});
+    assert_eq!(lines(&gateway, second).await, ["error 200"], "offset and limit count what was found");
+    let (kind, message) = gateway.raised("result", json!({"handle": handle, "search": "a("})).await;
+    assert_eq!(kind, "ValueError");
+    assert!(message.contains("a(\n") && message.contains('^'), "shows where: {message}");
+}
+
+#[tokio::test]
+async fn ot_13_4_fuzzy_search_gives_the_best_first() {
     let gateway = gateway();
-    gateway.data("result", json!({"handle": "r1"})).await;
-    gateway.data("result", json!({"handle": "r1", "offset": 101, "limit": 50, "search": "e+", "fuzzy": true, "path": "a[0]"})).await;
-    assert_snapshot!(gateway.asked(), @r#"
-    ResultQuery { handle: "r1", offset: 1, limit: 100, search: None, fuzzy: false, path: None }
-    ResultQuery { handle: "r1", offset: 101, limit: 50, search: Some("e+"), fuzzy: true, path: Some("a[0]") }
-    "#);
+    let text = "alpha\nconection refused\nbeta\nconnection refused\n";
+    let handle = gateway.stored(ResultBody::Text(text.into())).await;
+    let found =
+        lines(&gateway, json!({"handle": handle, "search": "connection refused", "fuzzy": true})).await;
+    assert_eq!(found, ["connection refused", "conection refused"]);
 }
 
 #[tokio::test]
 async fn ot_13_5_an_unknown_handle_raises() {
     let (kind, message) = gateway().raised("result", json!({"handle": "nope"})).await;
-    assert_eq!(kind, "ValueError");
-    assert_eq!(message, "result 'nope' was not found; handles come from answers that were too large to show");
+    assert_eq!((kind.as_str(), message.as_str()), ("ValueError", "result not found: 'nope'"));
 }
 
 #[tokio::test]
 async fn ot_13_6_an_expired_handle_raises() {
-    let (kind, message) = gateway().raised("result", json!({"handle": "gone"})).await;
+    let (gateway, handle) = with_stored().await;
+    gateway.host.clock.advance(ResultOptions::default().ttl + Duration::from_secs(1));
+    let (kind, message) = gateway.raised("result", json!({"handle": handle})).await;
     assert_eq!(kind, "ValueError");
-    assert_eq!(message, "result 'gone' has expired; run the code again to make a new one");
+    let expected = format!("result expired: '{handle}' is past its time to live; run the code again");
+    assert_eq!(message, expected);
 }
 
 #[tokio::test]
 async fn ot_13_7_the_answer_is_data() {
-    assert_snapshot!(gateway().text("result", json!({"handle": "r1"})).await, @r#"
+    let gateway = gateway();
+    let handle = gateway.stored(ResultBody::Text("a\nb: c\nd".into())).await;
+    assert_snapshot!(gateway.text("result", json!({"handle": handle, "limit": 2})).await, @r#"
     lines: [a, "b: c"]
-    total_lines: 2
+    total_lines: 3
+    returned: 2
+    offset: 1
+    has_more: true
+    "#);
+    assert_snapshot!(gateway.text("result", json!({"handle": handle, "search": "a|d"})).await, @r"
+    lines: [a, d]
+    total_lines: 3
     returned: 2
     offset: 1
     has_more: false
-    "#);
+    matches: 2
+    ");
+}
+
+#[tokio::test]
+async fn ot_13_8_the_first_line_is_line_one() {
+    let (gateway, handle) = with_stored().await;
+    assert_eq!(lines(&gateway, json!({"handle": handle, "offset": 1, "limit": 1})).await, ["line 1"]);
 }
 
 #[tokio::test]
 async fn ot_13_9_an_offset_of_zero_raises() {
-    let (kind, message) = gateway().raised("result", json!({"handle": "r1", "offset": 0})).await;
-    assert_eq!((kind, message.as_str()), ("ValueError", "offset must be >= 1 (1-indexed), got 0"));
+    let (gateway, handle) = with_stored().await;
+    let (kind, message) = gateway.raised("result", json!({"handle": handle, "offset": 0})).await;
+    assert_eq!((kind.as_str(), message.as_str()), ("ValueError", "offset must be >= 1 (1-indexed), got 0"));
 }
 
 #[tokio::test]
 async fn ot_13_10_a_limit_of_zero_raises() {
-    let (kind, message) = gateway().raised("result", json!({"handle": "r1", "limit": 0})).await;
-    assert_eq!((kind, message.as_str()), ("ValueError", "limit must be >= 1, got 0"));
+    let (gateway, handle) = with_stored().await;
+    let (kind, message) = gateway.raised("result", json!({"handle": handle, "limit": 0})).await;
+    assert_eq!((kind.as_str(), message.as_str()), ("ValueError", "limit must be >= 1, got 0"));
+}
+
+#[tokio::test]
+async fn a_path_picks_a_part_of_stored_json() {
+    let gateway = gateway();
+    let handle = gateway.stored(ResultBody::Json(json!({"a": [{"b": "x\ny"}]}))).await;
+    assert_eq!(lines(&gateway, json!({"handle": handle, "path": "a[0].b"})).await, ["x", "y"]);
 }
 
 #[tokio::test]
@@ -844,10 +931,13 @@ async fn ot_15_1_the_version_is_a_string() {
 
 #[tokio::test]
 async fn a_loaded_result_is_data_and_a_text_stays_text() {
-    assert_eq!(gateway().data("load", json!({"handle": "r1"})).await, json!({"a": [1]}));
-    let output = gateway().call("load", json!({"handle": "text"})).await.unwrap();
-    assert_eq!(output.structured_content, Some(json!("{\"a\": 1}")));
-    assert_eq!(output.content[0].as_text(), Some("{\"a\": 1}"));
+    let gateway = gateway();
+    let handle = gateway.stored(ResultBody::Json(json!({"a": [1]}))).await;
+    assert_eq!(gateway.data("load", json!({"handle": handle})).await, json!({"a": [1]}));
+    let handle = gateway.stored(ResultBody::Text("no { JSON".into())).await;
+    let output = gateway.call("load", json!({"handle": handle})).await.unwrap();
+    assert_eq!(output.structured_content, Some(json!("no { JSON")));
+    assert_eq!(output.content[0].as_text(), Some("no { JSON"));
 }
 
 #[test]

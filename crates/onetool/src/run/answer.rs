@@ -62,7 +62,7 @@ pub(crate) fn of_outcome(outcome: &Outcome, ot_answers: &[(Value, String)]) -> R
 }
 
 /// Writes a string as it is, other data as compact JSON, and single values as Python writes them.
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "None".into(),
         Value::Bool(true) => "True".into(),

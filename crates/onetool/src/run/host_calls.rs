@@ -73,7 +73,7 @@ impl Calls {
             let kind = match &error {
                 CallError::Invalid { .. } => "TypeError",
                 CallError::Denied { .. } => "PermissionError",
-                CallError::Failed { source: ToolError::Raised { kind, .. }, .. } => kind,
+                CallError::Failed { source: ToolError::Raised { kind, .. }, .. } => kind.as_ref(),
                 _ => "ToolError",
             };
             let message = match &error {

@@ -40,6 +40,17 @@ pub(crate) fn call(code: &str) -> Option<LiteralCall> {
     Some(LiteralCall { name, args, kwargs, line })
 }
 
+/// Tells what is wrong with code that somebody keeps in a file, before it is run.
+pub(crate) fn check_syntax(code: &str) -> Result<(), String> {
+    let error = match ruff_python_parser::parse_module(code) {
+        Ok(_) => return Ok(()),
+        Err(error) => error,
+    };
+    let start = code.floor_char_boundary(error.location.start().to_usize());
+    let line = code[..start].matches('\n').count() + 1;
+    Err(format!("line {line} of the code is no Python: {}", error.error))
+}
+
 /// Reads code that is one string literal.
 pub(super) fn string(code: &str) -> Option<String> {
     let parsed = ruff_python_parser::parse_expression(small(code)?).ok()?;
@@ -76,7 +87,7 @@ fn dotted_name(expression: &Expr) -> Option<String> {
 }
 
 /// Returns a literal as the interpreter would hand it to a tool.
-fn value(expression: &Expr) -> Option<Value> {
+pub(crate) fn value(expression: &Expr) -> Option<Value> {
     match expression {
         Expr::StringLiteral(literal) => Some(literal.value.to_str().into()),
         Expr::BooleanLiteral(literal) => Some(literal.value.into()),

@@ -1,16 +1,20 @@
 //! The `run` tool: Python in which every tool is a function.
 //!
 //! Command → code (`source`, snippets) → one literal call straight to dispatch (`literal`), everything else in the
-//! sandbox, which calls back (`host_calls`) → text (`answer`), stored if it is large.
+//! sandbox, which calls back (`host_calls`) → text (`answer`), stored if it is large. Tools written in Python
+//! (`python_tool`) run in the same sandbox.
 
 mod answer;
 mod arguments;
 mod host_calls;
 mod literal;
 mod python_names;
+mod python_tool;
 mod sanitize;
 mod source;
 mod tool;
 
+pub(crate) use literal::{check_syntax, value as literal_value};
 pub(crate) use python_names::NamesCache;
+pub(crate) use python_tool::{PythonBody, PythonTool};
 pub(crate) use tool::{Runner, run_tool};

@@ -1,10 +1,10 @@
 //! The tool itself: one argument, `command`.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use onetool_core::{CallContext, Tool, ToolAnnotations, ToolOutput, tool_fn};
-use onetool_sandbox::{Completion, HostCall, HostError, Limits, Outcome, Program, Sandbox};
+use onetool_sandbox::{Completion, HostCall, HostError, Input, Limits, Outcome, Program, RunError, Sandbox};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -113,7 +113,11 @@ impl Runner {
                 );
             }
             None => {
-                let program = Program { source: code.to_owned(), file_name: "run.py".to_owned() };
+                let program = Program {
+                    source: code.to_owned(),
+                    file_name: "run.py".to_owned(),
+                    input: Input::Nothing,
+                };
                 self.sandbox.run(program, &self.limits(), calls.clone()).await
             }
         };
@@ -132,6 +136,24 @@ impl Runner {
             },
         };
         (ending, told)
+    }
+
+    /// Runs Python that somebody other than the agent wrote, for one call.
+    pub(super) async fn execute_program(
+        &self,
+        program: Program,
+        timeout: Option<Duration>,
+        cx: CallContext,
+    ) -> Result<Outcome, RunError> {
+        let Some(server) = self.server.upgrade() else {
+            return Err(RunError::Unavailable { reason: "the server is gone".into() });
+        };
+        let catalog = server.catalog();
+        let names = self.names.of(&catalog);
+        let calls = Arc::new(Calls::new(server, catalog, names, cx));
+        let mut limits = self.limits();
+        limits.time = timeout.unwrap_or(limits.time);
+        self.sandbox.run(program, &limits, calls).await
     }
 
     fn limits(&self) -> Limits {

@@ -11,6 +11,7 @@ mod discover;
 mod http_access;
 mod logs;
 mod names;
+mod python_packs;
 mod reload;
 mod run;
 mod sessions;

@@ -1,6 +1,7 @@
 //! As written → as meant: defaults filled in, everything checked that types alone do not say.
 
 mod code;
+mod packs;
 mod primitive;
 mod schema;
 mod template;
@@ -29,6 +30,7 @@ pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigErr
     let config = Config {
         server: server(file.server.unwrap_or_default(), &root.field("server"))?,
         tools: each(file.tools, &root.field("tools"), tool::resolve)?,
+        pack_files: packs::files(file.packs.unwrap_or_default(), &root.field("packs")),
         resources: each(file.resources, &root.field("resources"), primitive::resource)?,
         prompts: each(file.prompts, &root.field("prompts"), primitive::prompt)?,
         docs: docs(file.docs.unwrap_or_default(), &root.field("docs"))?,

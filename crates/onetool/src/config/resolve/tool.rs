@@ -1,4 +1,4 @@
-//! Tools: a request or a command, with its parameters.
+//! Tools: a request, a command or Python code, with its parameters.
 
 use std::collections::HashSet;
 use std::path::MAIN_SEPARATOR;
@@ -9,7 +9,7 @@ use onetool_core::JsonObject;
 use serde_json::Value;
 
 use super::template::{Names, is_template};
-use super::{check_name, resolve_path, schema, seconds};
+use super::{check_name, filled, resolve_path, schema, seconds};
 use crate::config::file::{Argv, HttpToolFile, ToolFile};
 use crate::config::resolved::{CommandToolConfig, HttpToolConfig, ToolBody, ToolConfig};
 use crate::config::suggest::closest;
@@ -23,20 +23,27 @@ pub(super) fn resolve(mut file: ToolFile, place: &Place<'_>) -> Result<ToolConfi
     let input_schema = schema::input_schema(file.params.take(), file.input_schema.take(), place)?;
     let names = parameter_names(&input_schema);
     let timeout = seconds(file.timeout, &place.field("timeout"))?;
-    let body = match (file.http.take(), file.command.take()) {
-        (Some(http), None) => {
-            let only_command =
-                [("cwd", file.cwd.is_some()), ("env", file.env.is_some()), ("stdin", file.stdin.is_some())];
-            if let Some((key, _)) = only_command.into_iter().find(|(_, is_set)| *is_set) {
-                return Err(ConfigError::invalid(&place.field(key), "goes only with 'command'"));
-            }
-            ToolBody::Http(request(http, &names, &place.field("http"))?)
+    if file.command.is_none() {
+        let only_command =
+            [("cwd", file.cwd.is_some()), ("env", file.env.is_some()), ("stdin", file.stdin.is_some())];
+        if let Some((key, _)) = only_command.into_iter().find(|(_, is_set)| *is_set) {
+            return Err(ConfigError::invalid(&place.field(key), "goes only with 'command'"));
         }
-        (None, Some(argv)) => ToolBody::Command(command(argv, &mut file, &names, place)?),
-        (Some(_), Some(_)) => {
-            return Err(ConfigError::invalid(place, "'http' and 'command' exclude each other, keep one"));
+    }
+    let body = match (file.http.take(), file.command.take(), file.python.take()) {
+        (Some(http), None, None) => ToolBody::Http(request(http, &names, &place.field("http"))?),
+        (None, Some(argv), None) => ToolBody::Command(command(argv, &mut file, &names, place)?),
+        (None, None, Some(code)) => {
+            filled(Some(code.clone()), &place.field("python"))?;
+            ToolBody::Python(code)
         }
-        (None, None) => return Err(ConfigError::invalid(place, "a tool needs 'http' or 'command'")),
+        (None, None, None) => {
+            return Err(ConfigError::invalid(place, "a tool needs 'http', 'command' or 'python'"));
+        }
+        _ => {
+            let message = "'http', 'command' and 'python' exclude each other, keep one";
+            return Err(ConfigError::invalid(place, message));
+        }
     };
     let ToolFile { name, title, description, annotations, .. } = file;
     Ok(ToolConfig {

@@ -1,0 +1,3 @@
+//! Packs of tools that need no server of their own.
+
+pub(crate) mod python;

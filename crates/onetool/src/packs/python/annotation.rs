@@ -1,0 +1,154 @@
+//! Type hints → JSON Schema.
+
+use onetool_core::JsonObject;
+use ruff_python_ast::{Expr, ExprSubscript, Operator};
+use serde_json::{Value, json};
+
+use crate::run::literal_value;
+
+/// Returns the schema of a hint; one that says nothing we know allows anything.
+pub(super) fn schema(hint: &Expr) -> JsonObject {
+    match hint {
+        Expr::NoneLiteral(_) => of_type("null"),
+        Expr::Name(name) => named(name.id.as_str()),
+        Expr::Attribute(attribute) => named(attribute.attr.as_str()),
+        Expr::BinOp(operation) if operation.op == Operator::BitOr => {
+            union([&*operation.left, &*operation.right])
+        }
+        Expr::Subscript(subscript) => subscripted(subscript),
+        // A hint in quotes, for a name that is defined further down.
+        Expr::StringLiteral(text) => match ruff_python_parser::parse_expression(text.value.to_str()) {
+            Ok(parsed) if !matches!(&*parsed.syntax().body, Expr::StringLiteral(_)) => {
+                schema(&parsed.syntax().body)
+            }
+            _ => JsonObject::new(),
+        },
+        _ => JsonObject::new(),
+    }
+}
+
+/// Returns the schema that a default value suggests.
+pub(super) fn schema_of_value(value: &Value) -> JsonObject {
+    match value {
+        Value::Null => JsonObject::new(),
+        Value::Bool(_) => of_type("boolean"),
+        Value::Number(number) => of_type(if number.is_f64() { "number" } else { "integer" }),
+        Value::String(_) => of_type("string"),
+        Value::Array(_) => of_type("array"),
+        Value::Object(_) => of_type("object"),
+    }
+}
+
+fn of_type(name: &str) -> JsonObject {
+    JsonObject::from_iter([("type".to_owned(), name.into())])
+}
+
+fn named(name: &str) -> JsonObject {
+    match name {
+        "str" | "bytes" => of_type("string"),
+        "int" => of_type("integer"),
+        "float" => of_type("number"),
+        "bool" => of_type("boolean"),
+        "dict" | "Dict" | "Mapping" | "MutableMapping" => of_type("object"),
+        name if is_list(name) => of_type("array"),
+        "None" => of_type("null"),
+        _ => JsonObject::new(),
+    }
+}
+
+fn is_list(name: &str) -> bool {
+    const LISTS: [&str; 11] = [
+        "list",
+        "List",
+        "tuple",
+        "Tuple",
+        "set",
+        "Set",
+        "frozenset",
+        "FrozenSet",
+        "Sequence",
+        "Iterable",
+        "Collection",
+    ];
+    LISTS.contains(&name)
+}
+
+fn subscripted(hint: &ExprSubscript) -> JsonObject {
+    let name = match &*hint.value {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => return JsonObject::new(),
+    };
+    let inside: &[Expr] = match &*hint.slice {
+        Expr::Tuple(tuple) => &tuple.elts,
+        one => std::slice::from_ref(one),
+    };
+    match (name, inside) {
+        ("Optional", [inner]) => merged(vec![schema(inner), of_type("null")]),
+        ("Union", inside) => union(inside),
+        ("Literal", values) => {
+            let values: Option<Vec<Value>> = values.iter().map(literal_value).collect();
+            values.map_or_else(JsonObject::new, |it| JsonObject::from_iter([("enum".to_owned(), it.into())]))
+        }
+        ("Annotated", [inner, notes @ ..]) => {
+            let mut schema = schema(inner);
+            let text = notes.iter().find_map(|note| literal_value(note)?.as_str().map(str::to_owned));
+            schema.extend(text.map(|text| ("description".to_owned(), text.into())));
+            schema
+        }
+        ("dict" | "Dict" | "Mapping" | "MutableMapping", [_, value]) => {
+            let mut object = of_type("object");
+            let values = schema(value);
+            if !values.is_empty() {
+                object.insert("additionalProperties".into(), values.into());
+            }
+            object
+        }
+        (name, [item]) if is_list(name) => list_of(item),
+        ("tuple" | "Tuple", [item, Expr::EllipsisLiteral(_)]) => list_of(item),
+        (name, _) => named(name),
+    }
+}
+
+fn list_of(item: &Expr) -> JsonObject {
+    let mut list = of_type("array");
+    let items = schema(item);
+    if !items.is_empty() {
+        list.insert("items".into(), items.into());
+    }
+    list
+}
+
+fn union<'a>(hints: impl IntoIterator<Item = &'a Expr>) -> JsonObject {
+    merged(hints.into_iter().map(schema).collect())
+}
+
+/// Joins alternatives: plain types become one list of types, anything else `anyOf`.
+fn merged(variants: Vec<JsonObject>) -> JsonObject {
+    if variants.iter().any(JsonObject::is_empty) {
+        return JsonObject::new();
+    }
+    let plain = |variant: &JsonObject| (variant.len() == 1).then(|| variant.get("type").cloned()).flatten();
+    let types: Option<Vec<Value>> = variants.iter().map(plain).collect();
+    match types {
+        Some(types) => {
+            let flat = types.into_iter().flat_map(|it| match it {
+                Value::Array(types) => types,
+                one => vec![one],
+            });
+            JsonObject::from_iter([("type".to_owned(), flat.collect::<Vec<_>>().into())])
+        }
+        None => {
+            // `a | b | c` is read as `(a | b) | c`; one level says the same.
+            let flat = variants.into_iter().flat_map(|mut variant| match variant.remove("anyOf") {
+                Some(Value::Array(inner)) if variant.is_empty() => inner,
+                Some(inner) => {
+                    variant.insert("anyOf".into(), inner);
+                    vec![json!(variant)]
+                }
+                None => vec![json!(variant)],
+            });
+            JsonObject::from_iter([("anyOf".to_owned(), flat.collect::<Vec<_>>().into())])
+        }
+    }
+}

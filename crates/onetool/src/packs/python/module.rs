@@ -1,0 +1,148 @@
+//! What a pack file says about itself, read off its parsed tree. Nothing of it is run.
+
+use onetool_core::JsonObject;
+use ruff_python_ast::{Expr, Parameters, Stmt, StmtFunctionDef};
+use ruff_text_size::{Ranged as _, TextSize};
+use serde_json::{Value, json};
+
+use super::annotation;
+use super::docstring::Docstring;
+use crate::run::literal_value;
+
+/// Brackets nested deeper than this are no pack; the parser is not asked.
+const MAX_NESTING: usize = 100;
+
+/// A pack file.
+#[derive(Debug)]
+pub(super) struct Module {
+    /// The name of the pack.
+    pub(super) pack: String,
+    pub(super) description: Option<String>,
+    pub(super) functions: Vec<Function>,
+}
+
+/// A function that becomes a tool.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) schema: JsonObject,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ModuleError {
+    pub(super) line: Option<u32>,
+    pub(super) reason: String,
+}
+
+impl Module {
+    /// Reads a file; `default_name` is the pack's name if the file does not say `pack = "…"`.
+    pub(super) fn parse(source: &str, default_name: &str) -> Result<Self, ModuleError> {
+        let at = |offset: TextSize, reason: String| {
+            let line = source[..offset.to_usize().min(source.len())].matches('\n').count() + 1;
+            ModuleError { line: u32::try_from(line).ok(), reason }
+        };
+        if is_nested_deeper(source, MAX_NESTING) {
+            return Err(ModuleError { line: None, reason: "its brackets nest too deeply".into() });
+        }
+        let parsed = ruff_python_parser::parse_module(source)
+            .map_err(|error| at(error.location.start(), format!("it is no Python: {}", error.error)))?;
+        let body = &parsed.syntax().body;
+        let mut pack = default_name.to_owned();
+        let mut functions: Vec<Function> = Vec::new();
+        for statement in body {
+            match statement {
+                Stmt::Assign(assign) if assign.targets.iter().any(|target| is_name(target, "pack")) => {
+                    pack = match &*assign.value {
+                        Expr::StringLiteral(name) => name.value.to_str().to_owned(),
+                        other => return Err(at(other.start(), "'pack' has to be a string literal".into())),
+                    };
+                }
+                Stmt::FunctionDef(function) if !function.name.starts_with('_') => {
+                    // A later definition replaces an earlier one, as in Python.
+                    functions.retain(|earlier| earlier.name != function.name.as_str());
+                    let read = Function::read(function);
+                    functions.push(read.map_err(|reason| at(function.name.start(), reason))?);
+                }
+                _ => {}
+            }
+        }
+        let description = docstring(body).map(|text| Docstring::parse(text).description);
+        Ok(Self { pack, description: description.filter(|text| !text.is_empty()), functions })
+    }
+}
+
+impl Function {
+    fn read(function: &StmtFunctionDef) -> Result<Self, String> {
+        let docstring = docstring(&function.body).map(Docstring::parse).unwrap_or_default();
+        let schema = schema(&function.parameters, &docstring)
+            .map_err(|reason| format!("function '{}': {reason}", function.name))?;
+        Ok(Self { name: function.name.to_string(), description: docstring.description, schema })
+    }
+}
+
+fn schema(parameters: &Parameters, docstring: &Docstring) -> Result<JsonObject, String> {
+    if let Some(parameter) = parameters.posonlyargs.first() {
+        let name = &parameter.parameter.name;
+        return Err(format!("arguments come by name, so '{name}' cannot be positional-only"));
+    }
+    if let Some(parameter) = &parameters.vararg {
+        return Err(format!("arguments come by name, so there can be no '*{}'", parameter.name));
+    }
+    let (mut properties, mut required) = (JsonObject::new(), Vec::new());
+    for parameter in parameters.args.iter().chain(&parameters.kwonlyargs) {
+        let name = parameter.parameter.name.to_string();
+        let default = parameter.default.as_deref();
+        let value = default.and_then(literal_value);
+        let mut property = match &parameter.parameter.annotation {
+            Some(annotation) => annotation::schema(annotation),
+            None => value.as_ref().map_or_else(JsonObject::new, annotation::schema_of_value),
+        };
+        if let Some(description) = docstring.parameters.get(&name) {
+            property.insert("description".into(), description.as_str().into());
+        }
+        match (default, value) {
+            (None, _) => required.push(Value::from(name.clone())),
+            (Some(_), Some(value)) if !value.is_null() => {
+                property.insert("default".into(), value);
+            }
+            (Some(_), _) => {}
+        }
+        properties.insert(name, property.into());
+    }
+    let mut schema = JsonObject::from_iter([
+        ("type".to_owned(), json!("object")),
+        ("properties".to_owned(), properties.into()),
+    ]);
+    if !required.is_empty() {
+        schema.insert("required".into(), required.into());
+    }
+    schema.insert("additionalProperties".into(), parameters.kwarg.is_some().into());
+    Ok(schema)
+}
+
+fn docstring(body: &[Stmt]) -> Option<&str> {
+    let Stmt::Expr(first) = body.first()? else { return None };
+    match &*first.value {
+        Expr::StringLiteral(text) => Some(text.value.to_str()),
+        _ => None,
+    }
+}
+
+fn is_name(target: &Expr, wanted: &str) -> bool {
+    matches!(target, Expr::Name(name) if name.id.as_str() == wanted)
+}
+
+/// Counts brackets in strings and comments too, which errs on the safe side.
+fn is_nested_deeper(source: &str, limit: usize) -> bool {
+    let mut depth = 0_usize;
+    source.bytes().any(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > limit
+    })
+}
