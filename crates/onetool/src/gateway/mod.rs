@@ -6,7 +6,6 @@ mod record;
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use indexmap::IndexMap;
 use onetool_sandbox::{Sandbox, SandboxOptions, WorkerCommand};
@@ -222,11 +221,9 @@ impl Inner {
 }
 
 fn build_server(config: &Config) -> Result<Server, RegisterError> {
-    // A run has its own limit; the server's must not cut it short.
-    let call_timeout = config.server.call_timeout.max(config.run.timeout + Duration::from_secs(1));
     let mut builder = Server::builder()
         .name(&config.server.name)
-        .call_timeout(call_timeout)
+        .call_timeout(config.server.call_timeout)
         .newest_protocol(config.protocol_max.as_str())
         .logging()
         .completions()
