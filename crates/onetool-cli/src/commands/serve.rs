@@ -47,6 +47,7 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
             move || environment.load_config(config.as_deref())
         };
         tokio::spawn(reload_on_signal(gateway.clone(), reload));
+        tokio::spawn(warm_when_greeted(gateway.clone()));
         let served = match asked.http {
             None => serve_stdio(&gateway, stop).await,
             Some(address) => serve_http(environment, &gateway, address, stop).await,
@@ -57,6 +58,12 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
     // A read of stdin that never ends must not keep the process alive.
     runtime.shutdown_background();
     served
+}
+
+/// Starts the interpreter in the background once a client is there, so that its first code need not wait for it.
+async fn warm_when_greeted(gateway: Gateway) {
+    gateway.server().greeted().await;
+    gateway.warm().await;
 }
 
 fn warn(config: &Config) {
