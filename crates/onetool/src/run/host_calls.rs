@@ -78,13 +78,16 @@ impl Calls {
             };
             let message = match &error {
                 CallError::Failed { source: ToolError::Raised { message, .. }, .. } => message.clone(),
-                CallError::Invalid { .. } => format!("{error}; signature: {}", spec.signature()),
-                _ => error.to_string(),
+                CallError::Denied { .. } | CallError::Cancelled { .. } | CallError::ShuttingDown => {
+                    error.to_string()
+                }
+                _ => format!("{error}; signature: {}", spec.signature()),
             };
             raised(kind, message)
         })?;
         if output.is_error {
-            return Err(raised("ToolError", format!("{}: {}", spec.name, text_of(&output))));
+            let message = format!("{}: {}; signature: {}", spec.name, text_of(&output), spec.signature());
+            return Err(raised("ToolError", message));
         }
         let value = value_of(&output);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

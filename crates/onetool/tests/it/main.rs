@@ -13,7 +13,10 @@ mod logs;
 mod names;
 mod reload;
 mod run;
+mod run_limits;
+mod run_stops;
 mod sessions;
+mod ways;
 
 use std::path::Path;
 
