@@ -129,7 +129,9 @@ impl Dispatch {
         cx: CallContext,
         observer: Option<&Observer>,
     ) -> Result<ToolOutput, CallError> {
-        let span = tracing::info_span!("tool.call", tool = name);
+        // One name for one tool, however it was spelt.
+        let tool = catalog.resolve(name).map_or(name, |entry| entry.name().as_str());
+        let span = tracing::info_span!("tool.call", tool);
         async {
             let started = Instant::now();
             let args_size = json_size(&args);

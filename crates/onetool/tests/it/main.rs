@@ -15,6 +15,7 @@ mod reload;
 mod run;
 mod run_limits;
 mod run_stops;
+mod run_trust;
 mod sessions;
 mod ways;
 
