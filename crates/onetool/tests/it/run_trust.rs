@@ -194,12 +194,31 @@ async fn s8_calls_inside_code_are_checked_counted_and_logged_as_direct_calls_are
         assert!(logged.iter().all(|it| *it == logged[0]), "{tool}: the log tells no difference: {logged:?}");
         assert!(logged[0].contains(&format!("outcome=\"{outcome}\"")), "{logged:?}");
     }
-    let stats: Value =
-        serde_json::from_str(&run(&client, "__format__ = 'json'\nx = ot.stats()\nx").await).unwrap();
-    let counted = |tool: &str| stats["tools"][tool].clone();
+    let counts = run(&client, "x = {t['tool']: t['calls'] for t in ot.stats()['tools']}\nx").await;
+    let counts: Value = serde_json::from_str(&counts).unwrap();
     for (tool, calls) in [("demo.echo", 6), ("demo.hang", 3), ("demo.secret", 3), ("demo.bad", 3)] {
-        assert_eq!(counted(tool)["calls"], calls, "{tool} in {}", stats["tools"]);
+        assert_eq!(counts[tool], calls, "{tool} in {counts}");
     }
+}
+
+#[tokio::test]
+async fn s8_a_denied_tool_is_refused_in_code_without_a_word_about_it() {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway(folder.path());
+    let client = Client::connect(gateway.server()).await;
+    let denied =
+        "error: PermissionError: tool 'demo.secret' is not allowed by the policy of this server (line 1)";
+    for call in [
+        "demo.secret()",
+        "demo_secret()",
+        "demo.secret(any=1)",
+        "[demo.secret(1, 2, 3)]",
+        "x = demo_secret('x')",
+    ] {
+        assert_eq!(run(&client, call).await, denied, "{call}");
+    }
+    let near = run(&client, "demo.secre()").await;
+    assert!(near.starts_with("error: AttributeError: ") && !near.contains("secret"), "{near}");
 }
 
 #[tokio::test]
