@@ -99,7 +99,7 @@ async fn run_6_2_what_is_killed_fails_its_run_with_a_reason_and_the_next_one_wor
 }
 
 #[tokio::test]
-async fn s5_run_6_4_a_client_that_closed_both_pipes_stops_its_code_and_the_server() {
+async fn run_6_4_s5_a_client_that_closed_both_pipes_stops_its_code_and_the_server() {
     let sandbox = Sandbox::with_config(SLEEP);
     let mut child = spawn(sandbox.command(&["serve"]).into());
     let gateway = child.id().unwrap();

@@ -100,7 +100,7 @@ async fn wait_until_no_code_runs(way: &str) {
 }
 
 #[tokio::test]
-async fn s5_run_6_4_a_cancelled_run_stops_with_its_calls_in_flight() {
+async fn run_6_4_s5_a_cancelled_run_stops_with_its_calls_in_flight() {
     let folder = TempDir::new().unwrap();
     let (gateway, seen) = gateway(&folder);
     let (mut began, mut dropped) = (0, 0);
@@ -120,7 +120,7 @@ async fn s5_run_6_4_a_cancelled_run_stops_with_its_calls_in_flight() {
 }
 
 #[tokio::test]
-async fn s5_run_6_4_a_literal_call_stops_too() {
+async fn s5_a_literal_call_stops_too() {
     let folder = TempDir::new().unwrap();
     let (gateway, seen) = gateway(&folder);
     let client = Client::connect(gateway.server()).await;
@@ -131,7 +131,7 @@ async fn s5_run_6_4_a_literal_call_stops_too() {
 
 /// Over stdio it is the process that shows it: `onetool-cli`, `serve_stdio.rs`.
 #[tokio::test]
-async fn s5_run_6_4_a_client_that_goes_away_stops_its_code() {
+async fn run_6_4_s5_a_client_that_goes_away_stops_its_code() {
     let folder = TempDir::new().unwrap();
     let (gateway, seen) = gateway(&folder);
     let ways = Ways::to(gateway.server()).await;
