@@ -33,7 +33,7 @@ const GROWTH_KB: u64 = 4 * 1024;
 pub(super) fn run() -> Result<()> {
     tools::require_programs()?;
     let python = tools::venv(Venv::Fastmcp)?;
-    cargo::build_release()?;
+    cargo::build_release(&["onetool", "onetool-bare-run"])?;
     let bench = Bench {
         onetool: cargo::binary(Profile::Release, "onetool")?,
         bare: cargo::binary(Profile::Release, "onetool-bare-run")?,
