@@ -15,6 +15,11 @@ pub struct Limits {
     /// Calls to the host.
     pub max_calls: u32,
     /// Calls that are under way at the same time.
+    ///
+    /// Further calls wait their turn, first come, first served: a `gather` of a hundred is no mistake, and code that had
+    /// to know this number would be wrong on the next gateway. What cannot wait is data: once the arguments of the calls
+    /// that wait take more than [`max_result_bytes`](Self::max_result_bytes), the run ends with
+    /// [`LimitKind::Parallel`], or code could fill the memory of the gateway instead of its own.
     pub max_parallel: u32,
     /// Bytes of printed text.
     pub max_print_bytes: usize,
@@ -48,7 +53,7 @@ pub enum LimitKind {
     Nesting,
     /// [`Limits::max_calls`].
     Calls,
-    /// [`Limits::max_parallel`].
+    /// [`Limits::max_parallel`]: too much waited for a call to end.
     Parallel,
     /// [`Limits::max_print_bytes`].
     Print,
@@ -65,7 +70,8 @@ impl LimitKind {
             Self::Nesting => "the code or its data nest too deeply".to_owned(),
             Self::Calls => format!("the code made more than {} calls", limits.max_calls),
             Self::Parallel => format!(
-                "more than {max} calls were under way at once; use asyncio.Semaphore({max}) or fewer workers",
+                "calls waited for one of {max} to end with more than {} of arguments; use asyncio.Semaphore({max}) or fewer workers",
+                Bytes(limits.max_result_bytes as u64),
                 max = limits.max_parallel
             ),
             Self::Print => format!("the code printed more than {}", Bytes(limits.max_print_bytes as u64)),

@@ -1,5 +1,6 @@
 //! One run, seen from the gateway: frames in, answers out, limits kept.
 
+use std::collections::VecDeque;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
@@ -55,7 +56,16 @@ impl Session<'_> {
         let Session { limits, deadline, socket, child, stderr } = self;
         let (reader, writer) = socket.into_split();
         let (answers, queue) = mpsc::unbounded_channel();
-        let running = Running { limits, host, child, stderr, answers, printed: String::new(), calls: 0 };
+        let running = Running {
+            limits,
+            host,
+            child,
+            stderr,
+            answers,
+            printed: String::new(),
+            calls: 0,
+            waiting: Waiting::default(),
+        };
         running.send(&ToChild::Program {
             source: program.source,
             file_name: program.file_name,
@@ -76,6 +86,34 @@ struct Running<'a> {
     answers: mpsc::UnboundedSender<Vec<u8>>,
     printed: String,
     calls: u32,
+    waiting: Waiting,
+}
+
+/// Calls that wait until fewer are under way.
+#[derive(Default)]
+struct Waiting {
+    calls: VecDeque<WaitingCall>,
+    /// What their arguments take.
+    bytes: usize,
+}
+
+struct WaitingCall {
+    id: u64,
+    call: HostCall,
+    bytes: usize,
+}
+
+impl Waiting {
+    fn push(&mut self, call: WaitingCall) {
+        self.bytes = self.bytes.saturating_add(call.bytes);
+        self.calls.push_back(call);
+    }
+
+    fn pop(&mut self) -> Option<WaitingCall> {
+        let call = self.calls.pop_front()?;
+        self.bytes -= call.bytes;
+        Some(call)
+    }
 }
 
 impl Running<'_> {
@@ -102,6 +140,11 @@ impl Running<'_> {
         let mut under_way = FuturesUnordered::new();
         let host = self.host;
         loop {
+            while under_way.len() < self.limits.max_parallel as usize
+                && let Some(WaitingCall { id, call, .. }) = self.waiting.pop()
+            {
+                under_way.push(async move { (id, host.call(call).await) });
+            }
             let frame = tokio::select! {
                 biased;
                 () = &mut timer => return Err(self.limit(LimitKind::Time)),
@@ -116,7 +159,7 @@ impl Running<'_> {
                 frame = frames.next() => frame,
             };
             match frame {
-                Some(Ok(FromChild::Names(names))) => {
+                Some(Ok((FromChild::Names(names), _))) => {
                     let asked = names.len();
                     let mut kinds = tokio::select! {
                         kinds = host.names(names) => kinds,
@@ -125,17 +168,18 @@ impl Running<'_> {
                     kinds.resize(asked, NameKind::Unknown { hint: None });
                     self.send(&ToChild::Names(kinds));
                 }
-                Some(Ok(FromChild::Call { id, name, args, kwargs })) => {
+                Some(Ok((FromChild::Call { id, name, args, kwargs }, bytes))) => {
                     if self.calls >= self.limits.max_calls {
                         return Err(self.limit(LimitKind::Calls));
                     }
                     self.calls += 1;
-                    if under_way.len() >= self.limits.max_parallel as usize {
+                    let is_full = under_way.len() >= self.limits.max_parallel as usize;
+                    self.waiting.push(WaitingCall { id, call: HostCall { name, args, kwargs }, bytes });
+                    if is_full && self.waiting.bytes > self.limits.max_result_bytes {
                         return Err(self.limit(LimitKind::Parallel));
                     }
-                    under_way.push(async move { (id, host.call(HostCall { name, args, kwargs }).await) });
                 }
-                Some(Ok(FromChild::Print(text))) => {
+                Some(Ok((FromChild::Print(text), _))) => {
                     let room = self.limits.max_print_bytes - self.printed.len();
                     if text.len() > room {
                         self.printed.push_str(&text[..text.floor_char_boundary(room)]);
@@ -143,7 +187,7 @@ impl Running<'_> {
                     }
                     self.printed.push_str(&text);
                 }
-                Some(Ok(FromChild::Done(done))) => return self.done(done),
+                Some(Ok((FromChild::Done(done), _))) => return self.done(done),
                 Some(Err(FrameError::TooLong)) => return Err(self.limit(LimitKind::Result)),
                 Some(Err(FrameError::Broken(error))) => {
                     let reason = format!("it sent something unexpected: {error}");
@@ -235,8 +279,11 @@ enum FrameError {
     Broken(String),
 }
 
-/// Reads frames to the end of the stream. What was read stays in the stream when `next` is dropped.
-fn frames(reader: OwnedReadHalf, max_frame: usize) -> impl Stream<Item = Result<FromChild, FrameError>> {
+/// Reads frames, each with its length, to the end of the stream. What was read stays in the stream when `next` is dropped.
+fn frames(
+    reader: OwnedReadHalf,
+    max_frame: usize,
+) -> impl Stream<Item = Result<(FromChild, usize), FrameError>> {
     stream::unfold(reader, move |mut reader| async move {
         // A child that dies while it writes leaves half a frame: that is an end, too.
         let length = reader.read_u32_le().await.ok()? as usize;
@@ -246,7 +293,7 @@ fn frames(reader: OwnedReadHalf, max_frame: usize) -> impl Stream<Item = Result<
         let mut bytes = vec![0; length];
         reader.read_exact(&mut bytes).await.ok()?;
         let frame = serde_json::from_slice(&bytes).map_err(|error| FrameError::Broken(error.to_string()));
-        Some((frame, reader))
+        Some((frame.map(|frame| (frame, length)), reader))
     })
 }
 

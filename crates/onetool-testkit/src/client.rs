@@ -1,4 +1,4 @@
-//! The official SDK's client, in process, with plain JSON in and out.
+//! The official SDK's client, in process, over streams or HTTP, with plain JSON in and out.
 
 #![expect(clippy::missing_panics_doc, reason = "a test that cannot go on has failed")]
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
@@ -8,15 +8,19 @@ use std::collections::HashSet;
 
 use onetool::{JsonObject, Server};
 use rmcp::model::{
-    ArgumentInfo, CallToolRequestParams, ClientCapabilities, ClientConfig, CompleteRequestParams,
-    CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    GetPromptRequestParams, Implementation, LoggingLevel, LoggingMessageNotificationParam,
-    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, Reference,
-    ResourceUpdatedNotificationParam, SetLevelRequestParams, SubscribeRequestParams,
+    ArgumentInfo, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
+    CompleteRequestParams, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+    ElicitResult, GetPromptRequestParams, Implementation, LoggingLevel, LoggingMessageNotificationParam,
+    PaginatedRequestParams, PingRequest, ProgressNotificationParam, ProtocolVersion,
+    ReadResourceRequestParams, Reference, ResourceUpdatedNotificationParam, SetLevelRequestParams,
+    SubscribeRequestParams,
 };
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt as _, NotificationContext, PeerRequestOptions, RequestContext,
     RunningService, ServiceError,
+};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::{Value, json};
@@ -163,15 +167,31 @@ impl Client {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let lifecycle = match era {
-            Era::Sessions => ClientLifecycleMode::Initialize,
-            Era::Stateless => {
-                ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
-            }
-        };
         let (sender, notices) = mpsc::unbounded_channel();
-        let running = Handler { notices: sender }.serve_with_lifecycle((read, write), lifecycle).await;
+        let running = Handler { notices: sender }.serve_with_lifecycle((read, write), lifecycle(era)).await;
         Self { running: running.expect("the handshake succeeds"), notices }
+    }
+
+    /// Connects over streamable HTTP to a URL such as `http://127.0.0.1:1234/mcp`.
+    pub async fn connect_http(url: &str, token: Option<&str>, era: Era) -> Self {
+        let client = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url.to_owned());
+        config.auth_header = token.map(str::to_owned);
+        let transport = StreamableHttpClientTransport::with_client(client, config);
+        let (sender, notices) = mpsc::unbounded_channel();
+        let running = Handler { notices: sender }.serve_with_lifecycle(transport, lifecycle(era)).await;
+        Self { running: running.expect("the handshake succeeds"), notices }
+    }
+
+    /// Asks for a sign of life: `ping` where the revision has it, else the list of tools.
+    pub async fn is_alive(&self, era: Era) -> bool {
+        match era {
+            Era::Sessions => {
+                let ping = ClientRequest::PingRequest(PingRequest::default());
+                self.running.send_request(ping).await.is_ok()
+            }
+            Era::Stateless => self.running.list_tools(None).await.is_ok(),
+        }
     }
 
     /// Returns every tool, following the pages, and how many pages there were.
@@ -329,6 +349,15 @@ pub enum LogFloor {
     Debug,
     /// Errors and worse.
     Error,
+}
+
+fn lifecycle(era: Era) -> ClientLifecycleMode {
+    match era {
+        Era::Sessions => ClientLifecycleMode::Initialize,
+        Era::Stateless => {
+            ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+        }
+    }
 }
 
 fn call_params(name: &str, arguments: Value) -> CallToolRequestParams {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
-use crate::catalog::{Catalog, Entry, UnknownName};
+use crate::catalog::{Catalog, Entry, Source, UnknownName};
 use crate::validate::ArgumentError;
 
 /// A call that gave no output.
@@ -92,7 +92,8 @@ fn list(errors: &[ArgumentError]) -> String {
 }
 
 fn seconds(limit: Duration) -> String {
-    format!("{} s", limit.as_secs_f64())
+    // To the millisecond: what is left of a deadline when a call begins is a little less than was configured.
+    format!("{} s", (limit.as_secs_f64() * 1e3).round() / 1e3)
 }
 
 /// A call that has ended.
@@ -128,7 +129,9 @@ impl Dispatch {
         cx: CallContext,
         observer: Option<&Observer>,
     ) -> Result<ToolOutput, CallError> {
-        let span = tracing::info_span!("tool.call", tool = name);
+        // One name for one tool, however it was spelt.
+        let tool = catalog.resolve(name).map_or(name, |entry| entry.name().as_str());
+        let span = tracing::info_span!("tool.call", tool);
         async {
             let started = Instant::now();
             let args_size = json_size(&args);
@@ -163,8 +166,10 @@ impl Dispatch {
         }
         fill_defaults(&mut args, &entry.spec().input_schema);
         let Ok(_permit) = self.in_flight.acquire().await else { return Err(CallError::ShuttingDown) };
-        let deadline = Instant::now() + self.timeout;
-        run(entry, args, cx.with_deadline(deadline)).await
+        // `run` keeps its own time; every call that its code makes has this one, as every direct call has.
+        let keeps_own_time = *entry.source() == Source::Surface;
+        let cx = if keeps_own_time { cx } else { cx.with_deadline(Instant::now() + self.timeout) };
+        run(entry, args, cx).await
     }
 
     /// Refuses new calls and waits for those under way, at most until `limit` has passed.

@@ -38,6 +38,8 @@ struct Inner {
     resource_updates: broadcast::Sender<Arc<str>>,
     seal: StateSeal,
     answers_due: TaskTracker,
+    /// Cancelled, as it were, when the first client has introduced itself.
+    greeted: CancellationToken,
     shutdown: CancellationToken,
 }
 
@@ -106,6 +108,15 @@ impl Server {
     pub fn notify_resource_updated(&self, uri: &str) {
         // Nobody may be listening, which is fine.
         let _ = self.inner.resource_updates.send(uri.into());
+    }
+
+    /// Waits until a client has introduced itself: the moment for what need not delay the answer to that.
+    pub async fn greeted(&self) {
+        self.inner.greeted.cancelled().await;
+    }
+
+    pub(crate) fn note_greeting(&self) {
+        self.inner.greeted.cancel();
     }
 
     /// Returns everything that is registered, as it is now.
@@ -408,6 +419,7 @@ impl ServerBuilder {
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             seal: StateSeal::random(),
             answers_due: TaskTracker::new(),
+            greeted: CancellationToken::new(),
             shutdown: CancellationToken::new(),
         };
         let server = Server { inner: Arc::new(inner) };

@@ -101,6 +101,7 @@ resources:
     error    tool a_b.c: there is no program 'no-such-program-here'; install it or give its whole path
     error    resource docs://gone: there is no file '[folder]/.onetool/gone.txt'
     ok       sandbox
+    ok       storage
     ");
     let json: serde_json::Value = serde_json::from_str(&sandbox.run(&["check", "--json"]).0).unwrap();
     assert_eq!(json[6]["state"], "error");

@@ -2,6 +2,7 @@
 
 mod channel;
 mod errors;
+mod fences;
 mod native;
 mod source;
 mod values;
@@ -66,7 +67,7 @@ pub(crate) fn warm_prelude(vm: &VirtualMachine) -> Result<Prelude, String> {
                 vm.compile(source, Mode::Exec, *name).map_err(|error| error.into_pyexception(vm, None))?;
             vm.run_code_obj(code, scope.clone())?;
         }
-        close_code_objects(vm);
+        fences::close(vm, &scope.globals)?;
         Ok(scope.globals)
     };
     load().map(|globals| Prelude { globals }).map_err(|error| {
@@ -75,18 +76,6 @@ pub(crate) fn warm_prelude(vm: &VirtualMachine) -> Result<Prelude, String> {
         let _ = vm.write_exception(&mut text, &error);
         text
     })
-}
-
-/// Takes away the ways to make bytecode by hand: the interpreter trusts its compiler.
-fn close_code_objects(vm: &VirtualMachine) {
-    let code = vm.ctx.types.code_type;
-    code.slots.new.store(None);
-    for name in ["replace", "__replace__"] {
-        let refuse = |_: FuncArgs, vm: &VirtualMachine| -> PyResult {
-            Err(vm.new_type_error("code objects cannot be made by hand in run"))
-        };
-        code.set_attr(vm.ctx.intern_str(name), vm.new_function("replace", refuse).into());
-    }
 }
 
 /// Runs the one program of this process.

@@ -17,6 +17,11 @@ _REFUSED = {
 }
 
 
+# What programs and modules that are imported later use of `_thread`; `threading` has taken what it needs besides.
+_THREAD = {"LockType", "RLock", "TIMEOUT_MAX", "_local", "allocate_lock", "error", "exit", "get_ident", "get_native_id", "lock",
+           "start_new_thread"}
+
+
 class _Fence:
     """Refuses imports by name, before anything looks for them."""
 
@@ -45,7 +50,9 @@ def _close(globals):
         if hasattr(sys, name):
             setattr(sys, name, _refuse("sys." + name, SYSTEM))
     sys.executable = ""
-    sys.modules.pop("_thread_internals", None)
+    for name in [*vars(_thread)]:
+        if not name.startswith("__") and name not in _THREAD:
+            delattr(_thread, name)
 
 
 def _input(prompt=""):
@@ -55,6 +62,8 @@ def _input(prompt=""):
 for _name in ("fork", "forkpty", "popen", "execl", "execle", "execlp", "execlpe", "execv", "execve", "execvp", "execvpe",
               "spawnl", "spawnle", "spawnlp", "spawnv", "spawnve", "spawnvp", "system"):
     setattr(os, _name, _refuse("os." + _name, PROCESSES))
+import _thread
+
 builtins.input = _input
 builtins.open = io.open = io.open_code = _refuse("open", FILES)
 import _io

@@ -85,7 +85,28 @@ async fn s3_run_6_3_there_is_nothing_to_reach() {
         ("getattr(getattr(t, 'echo'), '__globals__')", ""),
         ("(lambda: 0).__code__.replace(co_code=b'')", "by hand"),
         ("import types\ntypes.CodeType(0, 0, 0, 0, 0, 0, b'', (), (), (), '', '', '', 0, b'', b'')", ""),
-        ("import _thread\n_thread.interrupt_main()\nwhile True: pass", ""),
+        ("import _thread\n_thread.interrupt_main()\nwhile True: pass", "interrupt_main"),
+        ("import _thread\n_thread._make_thread_handle(1)", "_make_thread_handle"),
+        ("import _thread\n_thread._shutdown()", "_shutdown"),
+        (
+            "import sys, importlib.util, importlib.machinery as m\nsys.meta_path.clear()\n\
+             importlib.util.module_from_spec(m.BuiltinImporter.find_spec('marshal')).loads",
+            "module 'marshal' cannot be made in run",
+        ),
+        (
+            "import sys, importlib.machinery as m\nsys.meta_path[:] = [m.BuiltinImporter]\nimport marshal",
+            "module 'marshal' cannot be made in run",
+        ),
+        (
+            "import sys, _imp\nfrom types import SimpleNamespace as N\ndel sys.modules['_imp']\n\
+             _imp.create_builtin(N(name='_imp'))",
+            "module '_imp' cannot be made in run",
+        ),
+        (
+            "import _imp\nclass N:\n    names = ['marshal', 'math']\n    name = property(lambda self: self.names.pop())\n\
+             _imp.create_builtin(N()).loads",
+            "loads",
+        ),
     ];
     for (source, mention) in refused {
         match run(&sandbox, source).await {

@@ -1,9 +1,10 @@
 //! Every limit trips by its own name, and the next run works.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use onetool_sandbox::{LimitKind, Limits, RunError, Sandbox};
+use onetool_sandbox::{Completion, LimitKind, Limits, RunError, Sandbox};
 use serde_json::json;
 
 use crate::support::{TestHost, limits, run, run_with, sandbox, value};
@@ -218,13 +219,15 @@ async fn s4_caps_trip_separately_and_are_named() {
     assert_eq!((kind, text.as_str()), (LimitKind::Calls, "call limit: the code made more than 3 calls"));
     assert_eq!(printed, "0\n1\n2\n");
 
-    let narrow = Limits { max_parallel: 2, ..limits() };
-    let source = "import asyncio\nawait asyncio.gather(*[t.slow(i) for i in range(3)])";
+    // Calls wait their turn; what they carry may not grow without end meanwhile.
+    let narrow = Limits { max_parallel: 2, max_result_bytes: 1000, ..limits() };
+    let source = "import asyncio\nawait asyncio.gather(*[t.slow('x' * 400) for i in range(6)])";
     let (kind, text, _) = limit(&sandbox, source, &narrow).await;
     assert_eq!(kind, LimitKind::Parallel);
     assert_eq!(
         text,
-        "parallel call limit: more than 2 calls were under way at once; use asyncio.Semaphore(2) or fewer workers"
+        "parallel call limit: calls waited for one of 2 to end with more than 1000 bytes of arguments; \
+         use asyncio.Semaphore(2) or fewer workers"
     );
 
     let quiet = Limits { max_print_bytes: 100, ..limits() };
@@ -254,6 +257,28 @@ async fn s4_caps_trip_separately_and_are_named() {
         Err(RunError::Exception { kind, .. }) => assert_eq!(kind, "MemoryError"),
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn s4_calls_beyond_the_parallel_limit_wait_their_turn() {
+    let sandbox = sandbox();
+    let narrow = Limits { max_parallel: 3, ..limits() };
+    for source in [
+        "import asyncio\nawait asyncio.gather(*[t.slow(i) for i in range(10)])",
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(10) as p: r = list(p.map(t.slow, range(10)))\nr",
+    ] {
+        let host = Arc::new(TestHost::default());
+        let outcome = run_with(&sandbox, source, &narrow, host.clone()).await.unwrap();
+        assert_eq!(outcome.value, Completion::Value(json!([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])), "{source}");
+        assert_eq!(outcome.calls, 10);
+        assert_eq!(host.most_under_way.load(Ordering::SeqCst), 3, "{source}");
+    }
+    // Those that wait are never made when the run ends first.
+    let host = Arc::new(TestHost::default());
+    let short = Limits { max_parallel: 2, time: Duration::from_millis(500), ..limits() };
+    let source = "import asyncio\nawait asyncio.gather(*[t.hang() for _ in range(5)])";
+    assert!(run_with(&sandbox, source, &short, host.clone()).await.is_err());
+    assert_eq!(host.calls.lock().unwrap().len(), 2);
 }
 
 #[tokio::test]

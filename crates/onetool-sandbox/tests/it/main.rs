@@ -7,5 +7,6 @@ mod coverage;
 mod escapes;
 mod limits;
 mod processes;
+mod programs;
 mod running;
 mod support;

@@ -88,7 +88,8 @@ fn a_missing_file_is_an_error_without_a_line() {
 #[test]
 fn without_a_file_or_with_an_empty_one_the_defaults_hold() {
     let config = load_text("").unwrap();
-    assert_eq!(Config { path: None, ..config }, Config::default());
+    assert!(config.pack_files[0].pattern.ends_with("packs/*.py"), "beside the file");
+    assert_eq!(Config { path: None, pack_files: Vec::new(), ..config }, Config::default());
 }
 
 #[test]

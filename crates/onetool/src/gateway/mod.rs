@@ -6,7 +6,6 @@ mod record;
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use indexmap::IndexMap;
 use onetool_sandbox::{Sandbox, SandboxOptions, WorkerCommand};
@@ -27,8 +26,6 @@ pub use error::GatewayError;
 
 /// Names of tools, and packs, that belong to the gateway.
 const RESERVED: [&str; 6] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot"];
-
-const WORK_DELAY: Duration = Duration::from_millis(100);
 
 /// Reads the configuration anew; the error says what is wrong and where.
 pub type LoadConfig = Arc<dyn Fn() -> Result<Config, String> + Send + Sync>;
@@ -143,8 +140,8 @@ impl Gateway {
     /// Does what goes on beside the requests: starts what the first `run` would otherwise wait for, and deletes
     /// stored results that have expired. Runs until it is dropped.
     pub async fn work(&self) {
-        // The first answers go out first.
-        tokio::time::sleep(WORK_DELAY).await;
+        // Whatever can wait does not take time from the first answer.
+        self.server().greeted().await;
         tokio::join!(self.warm(), self.inner.results.keep_clean());
     }
 
@@ -275,11 +272,9 @@ impl Inner {
 }
 
 fn build_server(config: &Config) -> Result<Server, RegisterError> {
-    // A run has its own limit; the server's must not cut it short.
-    let call_timeout = config.server.call_timeout.max(config.run.timeout + Duration::from_secs(1));
     let mut builder = Server::builder()
         .name(&config.server.name)
-        .call_timeout(call_timeout)
+        .call_timeout(config.server.call_timeout)
         .newest_protocol(config.protocol_max.as_str())
         .logging()
         .completions()

@@ -156,6 +156,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
+        self.server.note_greeting();
         let (server, session) = (self.server.clone(), self.session.clone());
         let declared = server.capabilities();
         tokio::spawn(news::tell_session(server, cx.peer, session, declared, self.ended.clone()));
@@ -205,6 +206,8 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        // A stateless client begins with its first request, and that is commonly this one.
+        self.server.note_greeting();
         let catalog = self.server.catalog();
         let tools = catalog.listed().map(|entry| (entry.flat_name(), entry));
         let (page, next_cursor) = self.page(request.as_ref(), tools)?;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
+use onetool_core::BoxFuture;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientNotification, ClientRequest, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification,
@@ -37,6 +38,8 @@ pub(super) struct LineTransport<R, W> {
     due: Due,
     /// Ends what belongs to the session, such as its streams of news.
     ended: CancellationToken,
+    /// Ends when nobody can read the answers any more.
+    unread: BoxFuture<'static, ()>,
 }
 
 /// Requests that wait for their answer: ours to wait for at the end of input, the server's when it shuts down.
@@ -63,7 +66,13 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(super) fn new(read: R, write: W, server: &Server, ended: CancellationToken) -> Self {
+    pub(super) fn new(
+        read: R,
+        write: W,
+        server: &Server,
+        ended: CancellationToken,
+        unread: BoxFuture<'static, ()>,
+    ) -> Self {
         let due =
             Due { waiting: Arc::default(), ours: TaskTracker::new(), all: server.answers_due().clone() };
         Self {
@@ -74,6 +83,7 @@ where
             write: Arc::new(Mutex::new(write)),
             due,
             ended,
+            unread,
         }
     }
 
@@ -223,10 +233,11 @@ where
                 None => {}
             }
         }
-        // The client has said all it wants to say; it still gets the answers it waits for.
+        // The client has said all it wants to say; it still gets the answers it waits for, unless it is gone.
         self.due.ours.close();
         tokio::select! {
             () = self.due.ours.wait() => {}
+            () = &mut self.unread => {}
             () = self.ended.cancelled() => {}
         }
         self.ended.cancel();

@@ -11,6 +11,7 @@ mod lines;
 mod news;
 mod seal;
 mod session;
+mod stdout;
 
 use rmcp::ServiceExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -42,11 +43,14 @@ pub enum ServeError {
 impl Server {
     /// Serves one client over standard input and output until it closes them or the server shuts down.
     ///
+    /// A client that closes its output still gets the answers it waits for; one that closes both is gone, and its calls
+    /// stop.
+    ///
     /// # Errors
     /// When the handshake fails, or the session ends unexpectedly.
     pub async fn serve_stdio(&self) -> Result<(), ServeError> {
         let (read, write) = rmcp::transport::stdio_pipes();
-        self.serve_streams(read, write).await
+        self.serve_lines(read, write, stdout::closed()).await
     }
 
     /// Serves one client over a pair of streams, one JSON message a line.
@@ -58,10 +62,24 @@ impl Server {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
+        self.serve_lines(read, write, std::future::pending()).await
+    }
+
+    /// Serves one client; `unread` ends when nobody can read the answers any more.
+    async fn serve_lines<R, W>(
+        &self,
+        read: R,
+        write: W,
+        unread: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServeError>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
         use rmcp::service::{QuitReason, ServerInitializeError};
 
         let handler = Handler::new(self.clone());
-        let transport = LineTransport::new(read, write, self, handler.ended());
+        let transport = LineTransport::new(read, write, self, handler.ended(), Box::pin(unread));
         let running = match handler.serve_with_ct(transport, self.shutdown_token().child_token()).await {
             Ok(running) => running,
             // A client that goes away before it said anything is no failure.

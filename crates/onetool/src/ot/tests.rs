@@ -484,11 +484,11 @@ async fn ot_7_2_answers_that_are_text_have_no_data() {
 #[tokio::test]
 async fn ot_8_1_every_call_has_one_span_of_its_name() {
     let spans = CapturedSpans::start();
-    let gateway = gateway();
+    let (gateway, handle) = with_stored().await;
     let call_all = async || {
         for function in OT {
             let args = match function {
-                "result" | "load" => json!({"handle": "r1"}),
+                "result" | "load" => json!({"handle": handle}),
                 "notify" => json!({"topic": "t", "message": "m"}),
                 _ => json!({}),
             };
@@ -506,16 +506,16 @@ async fn ot_8_1_every_call_has_one_span_of_its_name() {
 #[tokio::test]
 async fn ot_14_1_the_span_of_a_result_has_its_query() {
     let spans = CapturedSpans::start();
-    let gateway = gateway();
-    gateway.data("result", json!({"handle": "r1"})).await;
+    let (gateway, handle) = with_stored().await;
+    gateway.data("result", json!({"handle": handle})).await;
     spans.settle();
-    gateway.data("result", json!({"handle": "r1"})).await;
-    gateway.data("result", json!({"handle": "r1", "offset": 3, "limit": 7, "search": "err"})).await;
+    gateway.data("result", json!({"handle": handle})).await;
+    gateway.data("result", json!({"handle": handle, "offset": 3, "limit": 7, "search": "err"})).await;
     assert_eq!(
         spans.take(),
         [
-            ("ot.result", "handle=r1 offset=1 limit=100".to_owned()),
-            ("ot.result", "handle=r1 offset=3 limit=7 search=err".to_owned()),
+            ("ot.result", format!("handle={handle} offset=1 limit=100")),
+            ("ot.result", format!("handle={handle} offset=3 limit=7 search=err")),
         ]
     );
 }

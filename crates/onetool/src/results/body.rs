@@ -229,7 +229,7 @@ fn break_line(out: &mut String, depth: usize) {
 }
 
 /// Shortens text to at most `max` characters, the last of which then says that there was more.
-pub(super) fn cut(text: &str, max: usize) -> String {
+pub(crate) fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
         Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),

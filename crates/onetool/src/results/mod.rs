@@ -27,6 +27,7 @@ pub use path::PathError;
 pub use query::{QueryError, ResultPage, ResultQuery};
 
 use body::Prepared;
+pub(crate) use body::cut;
 
 /// How long an expired result is still known to have been there.
 const TOMBSTONE: Duration = Duration::from_hours(7 * 24);

@@ -3,7 +3,6 @@
 use onetool_sandbox::{Completion, Outcome, RunError};
 use serde_json::Value;
 
-use super::sanitize;
 use crate::render::yaml_flow;
 
 const NO_VALUE: &str = "(no value: the last statement is no expression)";
@@ -57,7 +56,6 @@ pub(crate) fn of_outcome(outcome: &Outcome, ot_answers: &[(Value, String)]) -> R
             own.map_or_else(|| plain(value), |(_, text)| text.clone())
         }
     };
-    let value = if outcome.sanitize { sanitize::wrap(&value) } else { value };
     Ok(after_printed(&outcome.printed, &value))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use onetool_core::{CallContext, ContentBlock, ToolError, ToolOutput};
+use onetool_core::{CallContext, ContentBlock, JsonObject, ToolError, ToolOutput};
 use onetool_sandbox::{Host, HostCall, HostError, NameKind};
 use serde_json::{Value, json};
 
@@ -67,8 +67,12 @@ impl Calls {
         let entry = self.tool(&call.name).ok_or_else(|| self.unknown(&call.name))?;
         let spec = entry.spec();
         let raised = |kind: &str, message: String| HostError { kind: kind.to_owned(), message };
-        let args =
-            bind(spec, call.args, call.kwargs).map_err(|error| raised("TypeError", error.to_string()))?;
+        // What may not be called need not be called right, and its signature is nobody's business: dispatch refuses it.
+        let args = if self.catalog.rules().policy.allows(&spec.name) {
+            bind(spec, call.args, call.kwargs).map_err(|error| raised("TypeError", error.to_string()))?
+        } else {
+            JsonObject::new()
+        };
         let output = self.server.call(spec.name.as_str(), args, self.cx.clone()).await.map_err(|error| {
             let kind = match &error {
                 CallError::Invalid { .. } => "TypeError",
@@ -78,13 +82,16 @@ impl Calls {
             };
             let message = match &error {
                 CallError::Failed { source: ToolError::Raised { message, .. }, .. } => message.clone(),
-                CallError::Invalid { .. } => format!("{error}; signature: {}", spec.signature()),
-                _ => error.to_string(),
+                CallError::Denied { .. } | CallError::Cancelled { .. } | CallError::ShuttingDown => {
+                    error.to_string()
+                }
+                _ => format!("{error}; signature: {}", spec.signature()),
             };
             raised(kind, message)
         })?;
         if output.is_error {
-            return Err(raised("ToolError", format!("{}: {}", spec.name, text_of(&output))));
+            let message = format!("{}: {}; signature: {}", spec.name, text_of(&output), spec.signature());
+            return Err(raised("ToolError", message));
         }
         let value = value_of(&output);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

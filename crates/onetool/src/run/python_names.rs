@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, Source};
 
 /// Names that Python itself defines; a tool cannot take them.
 const BUILTINS: &[&str] = &[
@@ -118,9 +118,11 @@ impl PythonNames {
     }
 
     /// Returns the tool that a name stands for, as `pack.tool` or flat.
+    ///
+    /// One that the policy denies is a tool, too: its call is refused as a direct one is.
     pub(crate) fn tool<'a>(&self, catalog: &'a Catalog, name: &str) -> Option<&'a Arc<Entry>> {
         let canonical = self.tools.get(name).map_or(name, String::as_str);
-        catalog.visible(canonical).ok()
+        catalog.resolve(canonical).ok().filter(|entry| *entry.source() != Source::Surface)
     }
 
     /// Returns every name of a pack, as it is spelt in Python.

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::host_calls::{Calls, Told};
 use super::python_names::{NamesCache, is_builtin};
-use super::{answer, literal, source};
+use super::{answer, literal, sanitize, source};
 use crate::config::{OutputConfig, RunConfig};
-use crate::results::{ResultBody, ResultStore};
+use crate::results::{ResultBody, ResultStore, cut};
 use crate::server::{Server, WeakServer};
 use crate::shortcuts::{SnippetCall, SnippetError};
 use crate::stats::{self, Event, RunId, Stats};
@@ -24,6 +24,9 @@ back. Call several tools in one run, filter and combine their answers, and retur
 `ot.help(query='…')` finds tools, `ot.packs()` lists packs, `ot.tools(pattern='…', info='full')` shows signatures. \
 Calls can run side by side with asyncio.gather. `$name key=value` runs a snippet. Large results come back as a handle \
 for `ot.result(handle=…)`.";
+
+/// Longest reason, in characters, that stands before the handle of a failed run's output.
+const MAX_REASON: usize = 200;
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
@@ -63,11 +66,13 @@ struct Ending {
     is_error: bool,
     /// The value, where the text is nothing but its JSON.
     value: Option<Value>,
+    /// Whether all that the client gets of it is marked as coming from outside.
+    sanitize: bool,
 }
 
 impl Ending {
     fn error(text: String) -> Self {
-        Self { text, is_error: true, value: None }
+        Self { text, is_error: true, value: None, sanitize: false }
     }
 }
 
@@ -110,6 +115,7 @@ impl Runner {
                         .map_err(|HostError { kind, message }| answer::exception(&kind, &message, Some(line)))
                         .map(of_value),
                     &calls,
+                    code,
                 );
             }
             None => {
@@ -121,18 +127,23 @@ impl Runner {
                 self.sandbox.run(program, &self.limits(), calls.clone()).await
             }
         };
-        Self::end(ending.map_err(|error| answer::of_error(&error)), &calls)
+        Self::end(ending.map_err(|error| answer::of_error(&error)), &calls, code)
     }
 
-    fn end(result: Result<Outcome, String>, calls: &Calls) -> (Ending, Told) {
+    fn end(result: Result<Outcome, String>, calls: &Calls, code: &str) -> (Ending, Told) {
         let told = calls.told();
         let ending = match result {
-            Err(text) => Ending::error(text),
+            // The variables of a run that failed are gone, so code that speaks of it at all is taken to want it: what it
+            // printed, and what a tool's failure says, come from outside as much as a value does.
+            Err(text) => Ending { sanitize: code.contains("__sanitize__"), ..Ending::error(text) },
             Ok(outcome) => match answer::of_outcome(&outcome, &told.ot_answers) {
                 Err(error) => Ending::error(error.to_string()),
-                Ok(text) => {
-                    Ending { is_error: is_ot_error(&outcome, &told), value: data_of(&outcome, &text), text }
-                }
+                Ok(text) => Ending {
+                    is_error: is_ot_error(&outcome, &told),
+                    value: data_of(&outcome, &text),
+                    sanitize: outcome.sanitize,
+                    text,
+                },
             },
         };
         (ending, told)
@@ -170,16 +181,23 @@ impl Runner {
 
     /// Gives a small result back as it is, and stores a large one.
     async fn finish(&self, ending: Ending, cx: &CallContext) -> ToolOutput {
-        let Ending { text, is_error, value } = ending;
-        if text.len() <= self.output.max_inline_size {
-            return if is_error { ToolOutput::error(text) } else { ToolOutput::text(text) };
-        }
-        let body = value.map_or(ResultBody::Text(text), ResultBody::Json);
-        match self.results.put(cx.caller(), body).await {
-            Ok(stored) => ToolOutput { is_error, ..ToolOutput::text(stored.answer().to_string()) },
-            Err(error) => {
-                ToolOutput::error(format!("the result is too large to show and cannot be stored: {error}"))
-            }
+        let Ending { text, is_error, value, sanitize } = ending;
+        let shown = if text.len() <= self.output.max_inline_size {
+            Ok(text)
+        } else {
+            // What went wrong stands after all that was printed; it must not hide behind the handle.
+            let reason = is_error.then(|| cut(text.lines().last().unwrap_or_default(), MAX_REASON) + "\n");
+            let reason = reason.unwrap_or_default();
+            let body = value.map_or(ResultBody::Text(text), ResultBody::Json);
+            let stored = self.results.put(cx.caller(), body).await;
+            stored.map(|stored| format!("{reason}{}", stored.answer())).map_err(|error| {
+                format!("{reason}the result is too large to show and cannot be stored: {error}")
+            })
+        };
+        let marked = |text: String| if sanitize { sanitize::wrap(&text) } else { text };
+        match shown {
+            Ok(text) => ToolOutput { is_error, ..ToolOutput::text(marked(text)) },
+            Err(text) => ToolOutput::error(marked(text)),
         }
     }
 }

@@ -14,7 +14,11 @@ mod names;
 mod python_packs;
 mod reload;
 mod run;
+mod run_limits;
+mod run_stops;
+mod run_trust;
 mod sessions;
+mod ways;
 
 use std::path::Path;
 

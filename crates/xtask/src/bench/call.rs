@@ -22,7 +22,7 @@ const RATIO: f64 = 1.25;
 const MORE_MICROS: f64 = 30.0;
 
 pub(super) fn run() -> Result<()> {
-    cargo::build_release()?;
+    cargo::build_release(&["onetool-echo-gateway", "onetool-echo-bare"])?;
     let gateway = cargo::binary(Profile::Release, "onetool-echo-gateway")?;
     let bare = cargo::binary(Profile::Release, "onetool-echo-bare")?;
     println!("{:<36}{:>12}{:>12}", "tools/call", "median µs", "p99 µs");

@@ -2,6 +2,7 @@
 
 mod call;
 mod http;
+mod run;
 mod start;
 mod stdio;
 
@@ -17,12 +18,15 @@ pub(crate) enum What {
     Start,
     /// Time of one tools/call over stdio and HTTP, beside a bare rmcp server
     Call,
+    /// Code through `run`, beside the bare sandbox and a FastMCP server with exec; memory; what 10,000 runs leave
+    Run,
 }
 
 pub(crate) fn run(what: What) -> Result<()> {
     match what {
         What::Start => start::run(),
         What::Call => call::run(),
+        What::Run => run::run(),
     }
 }
 

@@ -19,7 +19,7 @@ const IDLE_KB: u64 = 20 * 1024;
 pub(super) fn run() -> Result<()> {
     tools::require_programs()?;
     let python = tools::venv(Venv::Fastmcp)?;
-    cargo::build_release()?;
+    cargo::build_release(&["onetool"])?;
     let onetool = cargo::binary(Profile::Release, "onetool")?;
     // An empty home and folder: no configuration of the developer's is found.
     let empty = tools::scratch("bench-start")?;

@@ -57,9 +57,36 @@ impl StdioClient {
         }
     }
 
+    /// Sends all requests before it reads an answer; returns how long it took until the last was there.
+    pub(super) fn burst(&mut self, requests: impl Iterator<Item = (Value, u64)>) -> Result<Duration> {
+        let (messages, mut waiting): (Vec<Value>, Vec<u64>) = requests.unzip();
+        let lines: String = messages.iter().map(line).collect();
+        let start = Instant::now();
+        self.send(&lines)?;
+        let mut took = start.elapsed();
+        while !waiting.is_empty() {
+            let mut answer = String::new();
+            if self.stdout.read_line(&mut answer).context("cannot read from the server")? == 0 {
+                bail!("the server ended instead of answering requests {waiting:?}");
+            }
+            took = start.elapsed();
+            let message: Value =
+                serde_json::from_str(&answer).with_context(|| format!("not JSON: {answer}"))?;
+            if let Some(at) = waiting.iter().position(|id| message["id"] == *id) {
+                expect_answer(&message, waiting.swap_remove(at))?;
+            }
+        }
+        Ok(took)
+    }
+
+    /// Returns the id of the server's process.
+    pub(super) fn id(&self) -> u32 {
+        self.running.0.id()
+    }
+
     /// Returns the resident memory of the server in kB.
     pub(super) fn resident_kb(&self) -> Result<u64> {
-        let path = format!("/proc/{}/status", self.running.0.id());
+        let path = format!("/proc/{}/status", self.id());
         let status = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
         resident(&status).with_context(|| format!("{path} has no VmRSS"))
     }

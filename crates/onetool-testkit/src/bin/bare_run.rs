@@ -1,0 +1,45 @@
+//! Runs one program many times without a gateway, for `cargo xtask bench run`: `onetool-bare-run COUNT CODE WORKER [ARGUMENT…]`.
+//!
+//! Each run is a fork, the program, its answer and the end of the child's socket. Prints the time of each in nanoseconds.
+#![expect(clippy::print_stdout, reason = "its output is read by xtask")]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+use onetool_sandbox::{
+    Host, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, SandboxOptions, WorkerCommand,
+};
+use serde_json::Value;
+
+/// Knows no names and answers no calls.
+struct Nobody;
+
+impl Host for Nobody {
+    fn names(&self, names: Vec<String>) -> onetool::BoxFuture<'_, Vec<NameKind>> {
+        Box::pin(async move { names.iter().map(|_| NameKind::Unknown { hint: None }).collect() })
+    }
+
+    fn call(&self, call: HostCall) -> onetool::BoxFuture<'_, Result<Value, HostError>> {
+        Box::pin(async move { Err(HostError::tool(format!("no tool '{}'", call.name))) })
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let mut arguments = std::env::args_os().skip(1);
+    let mut next = |what: &str| arguments.next().with_context(|| format!("{what} is missing"));
+    let count: usize = next("COUNT")?.to_string_lossy().parse()?;
+    let source = next("CODE")?.to_string_lossy().into_owned();
+    let worker = WorkerCommand { program: next("WORKER")?.into(), args: arguments.collect() };
+    let sandbox = Sandbox::new(SandboxOptions { worker });
+    sandbox.warm().await?;
+    for _ in 0..count {
+        let program =
+            Program { source: source.clone(), file_name: "run.py".to_owned(), input: Input::Nothing };
+        let start = Instant::now();
+        sandbox.run(program, &Limits::default(), Arc::new(Nobody)).await?;
+        println!("{}", start.elapsed().as_nanos());
+    }
+    Ok(())
+}

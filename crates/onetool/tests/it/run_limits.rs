@@ -1,0 +1,151 @@
+//! S1, S2, S4: what code may use, seen by real clients while others keep working.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use onetool::{CallContext, Server, tool_fn};
+use onetool_testkit::{Client, Era};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::ways::{Connected, Ways, run};
+use crate::{Text, gateway_with_run};
+
+fn register(server: &Server) {
+    let shout = tool_fn("demo.shout", "Makes text loud.", |args: Text, _: CallContext| async move {
+        args.text.to_uppercase()
+    });
+    server.register_tool(shout).unwrap();
+    let hang = tool_fn("demo.hang", "Never answers.", |_: Text, _: CallContext| async {
+        std::future::pending::<String>().await
+    });
+    server.register_tool(hang).unwrap();
+    let slow = tool_fn("demo.slow", "Takes a moment.", |args: Text, _: CallContext| async move {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        args.text
+    });
+    server.register_tool(slow).unwrap();
+}
+
+#[tokio::test]
+async fn s1_the_server_answers_while_code_loops_and_the_next_run_works() {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway_with_run(folder.path(), "run: {timeout: 1}", register);
+    gateway.warm().await;
+    for Connected { client, era, way } in Ways::to(gateway.server()).await.all().await {
+        let mut looping = pin!(run(&client, "print('on')\nwhile True: pass"));
+        let mut signs = 0;
+        let text = loop {
+            tokio::select! {
+                text = &mut looping => break text,
+                is_alive = client.is_alive(era) => {
+                    assert!(is_alive, "{way}");
+                    signs += 1;
+                }
+            }
+        };
+        assert_eq!(text, "error: on\ntime limit: the code ran longer than 1 s", "{way}");
+        assert!(signs > 10, "{way}: {signs} signs of life in a second");
+        assert_eq!(run(&client, "x = 1\nx + 1").await, "2", "{way}");
+    }
+}
+
+/// Sends a bomb, and lets another client work as long as it burns.
+async fn burn(bomber: &Client, worker: &Client, bomb: &str) -> String {
+    let mut burning = pin!(run(bomber, bomb));
+    let mut rounds = 0;
+    loop {
+        let work = async {
+            let direct = worker.call_text("demo_shout", json!({"text": "a"})).await;
+            (direct, run(worker, "x = [demo.shout(text=c) for c in 'bc']\nx").await)
+        };
+        tokio::select! {
+            // At least one round of work, however short the bomb.
+            text = &mut burning, if rounds > 0 => return text,
+            (direct, ran) = work => {
+                assert_eq!((direct.as_str(), ran.as_str()), ("A", r#"["B","C"]"#), "{bomb:.80}");
+                rounds += 1;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn s2_every_bomb_ends_by_name_while_another_client_works() {
+    let folder = TempDir::new().unwrap();
+    let config = "run: {timeout: 3, memory_mb: 96}";
+    let gateway = gateway_with_run(folder.path(), config, register);
+    let ways = Ways::to(gateway.server()).await;
+    let worker = ways.http(Era::Sessions).await;
+    let brackets = "[".repeat(10 << 20);
+    let ends =
+        ["time limit", "memory limit", "nesting limit", "result limit", "MemoryError", "RecursionError"];
+    let bombs: [(&str, &str, &[&str]); 8] = [
+        ("string", "'a' * 10**10", &["MemoryError", "memory limit"]),
+        ("doubling", "a = [1]\nwhile True: a = a + a", &["MemoryError", "memory limit"]),
+        ("recursion", "def f(n): return f(n + 1) if n < 10**6 else n\nf(0)", &["RecursionError"]),
+        ("brackets", &brackets, &["nesting limit"]),
+        ("power", "x = 2**10**9\nlen(str(x))", &ends),
+        ("regex", "import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')", &["time limit"]),
+        (
+            "threads",
+            "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(99,)).start()",
+            &["memory limit", "time limit", "RuntimeError", "MemoryError"],
+        ),
+        ("print", "while True: print('x' * 1000)", &["print limit"]),
+    ];
+    for era in Era::BOTH {
+        let lines = Client::connect_in(gateway.server(), era).await;
+        for (name, bomb, expected) in bombs {
+            let text = burn(&lines, &worker, bomb).await;
+            assert!(text.starts_with("error: "), "{name}: {text:.200}");
+            let text = text.trim_start_matches("error: ");
+            let line = text.lines().find(|line| expected.iter().any(|it| line.contains(it)));
+            assert!(line.is_some() && text.len() < 4096, "{name}, {era:?}: {text:.300}");
+            assert_eq!(run(&lines, "x = 1\nx + 1").await, "2", "after {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn s4_caps_trip_separately_and_by_name_for_every_client() {
+    let folder = TempDir::new().unwrap();
+    let config = "server: {call_timeout: 0.3}\nrun: {timeout: 2, max_calls: 8, max_parallel: 2, max_print: 1000, \
+                  max_result: 5000}";
+    let gateway = gateway_with_run(folder.path(), config, register);
+    let cases = [
+        ("for i in range(9): demo.shout(text='x')", "call limit: the code made more than 8 calls"),
+        (
+            "import asyncio\nawait asyncio.gather(*[demo.hang(text='x' * 2000) for _ in range(6)])",
+            "parallel call limit: calls waited for one of 2 to end with more than 5000 bytes of arguments; \
+             use asyncio.Semaphore(2) or fewer workers",
+        ),
+        ("while True: print('x' * 99)", "print limit: the code printed more than 1000 bytes"),
+        ("x = 'x' * 6000\nx", "result limit: the result is larger than 5000 bytes"),
+        ("import time\ntime.sleep(9)", "time limit: the code ran longer than 2 s"),
+        // A call's own time is another cap: it is raised where the call stands, and the run goes on.
+        (
+            "x = demo.hang(text='a')\nx",
+            "ToolError: tool 'demo.hang' did not answer within 0.3 s and was stopped; \
+             signature: demo.hang(text: str) (line 1)",
+        ),
+        // Waiting on tools, each within its time, does not stop the clock of the run.
+        (
+            "while True:\n    try:\n        demo.hang(text='a')\n    except ToolError:\n        pass",
+            "time limit: the code ran longer than 2 s",
+        ),
+    ];
+    for Connected { client, way, .. } in Ways::to(gateway.server()).await.all().await {
+        for (code, expected) in cases {
+            let text = run(&client, code).await;
+            assert_eq!(
+                text.lines().last().unwrap(),
+                if text.contains('\n') { expected.to_owned() } else { format!("error: {expected}") },
+                "{way}: {code}"
+            );
+        }
+        // More calls than may run at once are no mistake.
+        let gathered = "import asyncio\nawait asyncio.gather(*[demo.slow(text=str(i)) for i in range(6)])";
+        assert_eq!(run(&client, gathered).await, r#"["0","1","2","3","4","5"]"#, "{way}");
+    }
+}
