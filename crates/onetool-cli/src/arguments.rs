@@ -42,6 +42,7 @@ pub(crate) enum Command {
         shell: clap_complete::Shell,
     },
     /// Be the process that Python is forked from.
+    #[cfg(feature = "python")]
     #[command(name = "__zygote", hide = true)]
     Zygote,
     /// Print this reference as Markdown.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use onetool::config::{self, Config};
-use onetool::{ChildEnvironment, GatewayOptions, WorkerCommand};
+use onetool::{ChildEnvironment, GatewayOptions};
 
 use crate::error::CliError;
 
@@ -69,12 +69,12 @@ impl Environment {
         let (environment, asked_for) = (self.clone(), asked_for.map(Path::to_owned));
         let load =
             move || environment.load_config(asked_for.as_deref()).map_err(|error| error.message().to_owned());
-        let worker = std::env::current_exe().ok();
         GatewayOptions {
             children: Self::for_children(),
             directory: self.directory.clone(),
             storage: Some(self.state_folder(config).join("onetool.db")),
-            worker: worker.map(|program| WorkerCommand { program, args: vec!["__zygote".into()] }),
+            #[cfg(feature = "python")]
+            worker: worker(),
             load: Some(Arc::new(load)),
         }
     }
@@ -91,4 +91,11 @@ impl Environment {
         };
         std::env::vars_os().filter(|(name, _)| is_inherited(name)).collect()
     }
+}
+
+/// Python runs in processes that are forked from another one of this program.
+#[cfg(feature = "python")]
+fn worker() -> Option<onetool::WorkerCommand> {
+    let program = std::env::current_exe().ok()?;
+    Some(onetool::WorkerCommand { program, args: vec!["__zygote".into()] })
 }

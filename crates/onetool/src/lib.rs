@@ -31,6 +31,11 @@ mod discover;
 mod dispatch;
 mod gateway;
 pub mod http;
+#[cfg(feature = "python")]
+mod interpreter;
+#[cfg(not(feature = "python"))]
+#[path = "no_interpreter.rs"]
+mod interpreter;
 mod mcp;
 mod notify;
 mod ot;
@@ -39,8 +44,10 @@ mod random;
 mod read;
 mod render;
 pub mod results;
+#[cfg(feature = "python")]
 mod run;
 mod server;
+#[cfg_attr(not(feature = "python"), expect(dead_code, reason = "code is what they are for"))]
 mod shortcuts;
 pub mod stats;
 pub mod storage;
@@ -55,8 +62,9 @@ pub use declared::{ChildEnvironment, DeclareError, TemplateError};
 pub use dispatch::CallError;
 pub use gateway::{Gateway, GatewayError, GatewayOptions, LoadConfig, ReloadReport};
 pub use mcp::ServeError;
+#[cfg(feature = "python")]
 pub use onetool_sandbox::{WorkerCommand, zygote_main};
-pub use packs::python::PackError;
+pub use packs::PackError;
 pub use read::ReadError;
 pub use server::{Server, ServerBuilder};
 pub use shortcuts::AliasError;

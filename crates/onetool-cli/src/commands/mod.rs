@@ -48,6 +48,7 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
         Command::Call(asked) => return call::run(&gateway()?, &asked),
         Command::Run(asked) => return run::run(&gateway()?, &asked),
         Command::Stats(asked) => return stats::run(&gateway()?, &asked),
+        #[cfg(feature = "python")]
         Command::Zygote => return Ok(onetool::zygote_main()),
         Command::Check(asked) => return check::run(environment, config, &asked),
         Command::Init => init::run(environment)?,

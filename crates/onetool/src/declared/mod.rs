@@ -12,7 +12,7 @@ use std::sync::Arc;
 use onetool_core::{Prompt, Resource, Tool, ToolSpec};
 
 use crate::config::{Config, Location, ToolBody, ToolConfig};
-use crate::run::{PythonBody, PythonTool, Runner, check_syntax};
+use crate::interpreter::Interpreter;
 
 pub use template::TemplateError;
 
@@ -44,7 +44,7 @@ impl Declared {
     pub(crate) fn from_config(
         config: &Config,
         environment: &ChildEnvironment,
-        runner: Option<&Arc<Runner>>,
+        interpreter: &Interpreter,
     ) -> Result<Self, DeclareError> {
         let client = http_tool::LazyClient::default();
         let tool = |tool: &ToolConfig| -> Result<_, DeclareError> {
@@ -60,14 +60,9 @@ impl Declared {
                         command_tool::CommandTool::new(spec, body, timeout, environment.clone(), redactor);
                     Arc::new(made.map_err(failed)?)
                 }
-                ToolBody::Python(code) => {
-                    check_syntax(code).map_err(|reason| failed(TemplateError::Syntax { reason }))?;
-                    let body = PythonBody::Code {
-                        file_name: tool.name.as_str().into(),
-                        source: code.as_str().into(),
-                    };
-                    Arc::new(PythonTool::new(spec, body, timeout, runner.cloned()))
-                }
+                ToolBody::Python(code) => interpreter
+                    .tool(spec, code, timeout)
+                    .map_err(|reason| failed(TemplateError::Syntax { reason }))?,
             };
             Ok((tool.at.clone(), made))
         };

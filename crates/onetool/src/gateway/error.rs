@@ -3,7 +3,7 @@
 use crate::catalog::RegisterError;
 use crate::config::Location;
 use crate::declared::DeclareError;
-use crate::packs::python::PackError;
+use crate::packs::PackError;
 use crate::shortcuts::AliasError;
 
 /// A configuration that cannot be served.

@@ -8,16 +8,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use indexmap::IndexMap;
-use onetool_sandbox::{Sandbox, SandboxOptions, WorkerCommand};
+#[cfg(feature = "python")]
+use onetool_sandbox::WorkerCommand;
 
 use crate::Server;
 use crate::catalog::{Catalog, RegisterError, Rules, Source};
 use crate::clock::Clock;
 use crate::config::{Config, Location};
 use crate::declared::{ChildEnvironment, Declared};
-use crate::packs::python::{self, PackError, PythonPack};
+use crate::interpreter::Interpreter;
+use crate::packs::{Pack, PackError};
 use crate::results::{ResultOptions, ResultStore};
-use crate::run::{self, NamesCache, Runner};
 use crate::shortcuts::{Aliases, Snippets};
 use crate::stats::{Stats, StatsOptions};
 use crate::storage::Storage;
@@ -40,6 +41,7 @@ pub struct GatewayOptions {
     /// The file in which everything is kept that lasts, unless the configuration names one; without it, memory.
     pub storage: Option<PathBuf>,
     /// How to start the process that Python runs in; without it there is no `run` tool.
+    #[cfg(feature = "python")]
     pub worker: Option<WorkerCommand>,
     /// How `ot.reload()` reads the configuration.
     pub load: Option<LoadConfig>,
@@ -72,7 +74,7 @@ struct Inner {
     results: ResultStore,
     stats: Stats,
     clock: Clock,
-    runner: Option<Arc<Runner>>,
+    interpreter: Interpreter,
 }
 
 impl Gateway {
@@ -92,19 +94,9 @@ impl Gateway {
         let turn_ms = u64::try_from(config.stats.turn.as_millis()).unwrap_or(u64::MAX);
         let stats_options = StatsOptions { enabled: config.stats.enabled, turn_ms };
         let stats = Stats::new(storage.clone(), clock.clone(), stats_options);
-        let runner = options.worker.clone().map(|worker| {
-            Arc::new(Runner {
-                server: server.downgrade(),
-                sandbox: Sandbox::new(SandboxOptions { worker }),
-                results: results.clone(),
-                stats: stats.clone(),
-                names: NamesCache::default(),
-                limits: config.run,
-                output: config.output,
-            })
-        });
-        if let Some(runner) = &runner {
-            server.add_tool(Arc::new(run::run_tool(runner.clone())), Source::Surface).map_err(unplaced)?;
+        let interpreter = Interpreter::new(&options, &config, &server, &results, &stats);
+        if let Some(run) = interpreter.run_tool() {
+            server.add_tool(run, Source::Surface).map_err(unplaced)?;
         }
         server.observe(record::into(stats.clone()));
         let inner = Arc::new(Inner {
@@ -116,7 +108,7 @@ impl Gateway {
             results,
             stats,
             clock,
-            runner,
+            interpreter,
         });
         let weak = Arc::downgrade(&inner);
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
@@ -147,30 +139,12 @@ impl Gateway {
 
     /// Starts what the first `run` would otherwise wait for.
     pub async fn warm(&self) {
-        if let Some(runner) = &self.inner.runner
-            && let Err(error) = runner.sandbox.warm().await
-        {
-            tracing::warn!(%error, "code cannot be run");
-        }
+        self.inner.interpreter.warm().await;
     }
 
     /// Tells what the sandbox cannot do on this system, if there is anything.
     pub async fn sandbox_gaps(&self) -> Option<String> {
-        let runner = self.inner.runner.as_ref()?;
-        match runner.sandbox.cage_report().await {
-            Ok(report) => {
-                let walls = [
-                    ("resource limits", report.rlimits),
-                    ("no-new-privileges", report.no_new_privs),
-                    ("Landlock", report.landlock),
-                    ("seccomp", report.seccomp),
-                ];
-                let missing: Vec<&str> =
-                    walls.iter().filter(|(_, stands)| !stands).map(|(name, _)| *name).collect();
-                (!missing.is_empty()).then(|| format!("this system has no {}", missing.join(", no ")))
-            }
-            Err(error) => Some(error.to_string()),
-        }
+        self.inner.interpreter.gaps().await
     }
 
     /// Writes what is still to be kept; call it before the program ends.
@@ -199,7 +173,7 @@ impl Gateway {
 }
 
 /// What was read from the files that the configuration names as packs.
-type Packs = Vec<Result<PythonPack, PackError>>;
+type Packs = Vec<Result<Pack, PackError>>;
 
 impl Inner {
     fn config(&self) -> Arc<Config> {
@@ -214,7 +188,7 @@ impl Inner {
         let (old_config, old_catalog) = (self.config(), self.server.catalog());
         let on_restart = on_restart(&old_config, &config);
         // What was broken at the start is not there; what breaks later must not take away what works.
-        let packs: Vec<PythonPack> = self.load_packs(&config).into_iter().collect::<Result<_, _>>()?;
+        let packs: Vec<Pack> = self.load_packs(&config).into_iter().collect::<Result<_, _>>()?;
         self.apply(config, packs.into_iter().map(Ok).collect())?;
         let names = |catalog: &Catalog| catalog.tools().map(|it| it.name().to_string()).collect::<Vec<_>>();
         let (old, new) = (names(&old_catalog), names(&self.server.catalog()));
@@ -232,11 +206,11 @@ impl Inner {
     }
 
     fn load_packs(&self, config: &Config) -> Packs {
-        python::load(&config.pack_files, self.runner.as_ref())
+        self.interpreter.packs(&config.pack_files)
     }
 
     fn apply(&self, config: Config, packs: Packs) -> Result<(), GatewayError> {
-        let declared = Declared::from_config(&config, &self.options.children, self.runner.as_ref())?;
+        let declared = Declared::from_config(&config, &self.options.children, &self.interpreter)?;
         let mut broken = Vec::new();
         self.server.shared_catalog().replace(|catalog| {
             catalog.remove_source(&Source::Config);
@@ -287,8 +261,8 @@ fn build_server(config: &Config) -> Result<Server, RegisterError> {
 }
 
 /// Adds the tools of a pack; returns what is wrong with those that cannot be added.
-fn add_pack(catalog: &mut Catalog, pack: PythonPack) -> Vec<PackError> {
-    let PythonPack { name, path, description, tools } = pack;
+fn add_pack(catalog: &mut Catalog, pack: Pack) -> Vec<PackError> {
+    let Pack { name, path, description, tools } = pack;
     if let Some(description) = description {
         catalog.describe_pack(&name, &description, Source::Pack);
     }

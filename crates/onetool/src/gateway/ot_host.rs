@@ -6,14 +6,12 @@ use onetool_core::{BoxFuture, CallContext};
 use serde_json::{Value, json};
 
 use super::Inner;
+use crate::interpreter;
 use crate::notify::{self, Notified, NotifyError};
 use crate::ot::{FailedPack, OtContext, OtHost, StatsError, StatsQuery};
-use crate::packs::python::PackError;
+use crate::packs::PackError;
 use crate::results::{QueryError, ResultPage, ResultQuery};
 use crate::stats;
-
-/// The version of the language that `run` speaks.
-const PYTHON: &str = "3.14 (RustPython 0.6.0)";
 
 /// Makes what the functions may tell, as it is now.
 pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
@@ -27,7 +25,7 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
         failed_packs: inner.broken_packs().into_iter().map(failed_pack).collect(),
         storage_trouble: inner.storage.trouble(),
         version: inner.server.version().to_owned(),
-        python: PYTHON.to_owned(),
+        python: interpreter::VERSION.to_owned(),
         cwd: inner.options.directory.clone(),
         host: Arc::new(Host(inner.clone())),
         catalog,

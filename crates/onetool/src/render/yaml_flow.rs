@@ -20,6 +20,7 @@ pub(crate) fn to_text(value: &Value) -> String {
 }
 
 /// Writes a value in block style, for people: only what is empty is in flow style.
+#[cfg(feature = "python")]
 pub(crate) fn to_block(value: &Value) -> String {
     let mut writer = Writer::new(0);
     writer.node(value, 0);

@@ -27,6 +27,7 @@ pub use path::PathError;
 pub use query::{QueryError, ResultPage, ResultQuery};
 
 use body::Prepared;
+#[cfg(feature = "python")]
 pub(crate) use body::cut;
 
 /// How long an expired result is still known to have been there.

@@ -42,10 +42,7 @@ pub(crate) fn call(code: &str) -> Option<LiteralCall> {
 
 /// Tells what is wrong with code that somebody keeps in a file, before it is run.
 pub(crate) fn check_syntax(code: &str) -> Result<(), String> {
-    let error = match ruff_python_parser::parse_module(code) {
-        Ok(_) => return Ok(()),
-        Err(error) => error,
-    };
+    let Err(error) = ruff_python_parser::parse_module(code) else { return Ok(()) };
     let start = code.floor_char_boundary(error.location.start().to_usize());
     let line = code[..start].matches('\n').count() + 1;
     Err(format!("line {line} of the code is no Python: {}", error.error))

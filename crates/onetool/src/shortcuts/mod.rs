@@ -9,6 +9,7 @@ mod snippet;
 
 pub use alias::AliasError;
 pub(crate) use alias::{Alias, Aliases};
+#[cfg(feature = "python")]
 pub(crate) use call::SnippetCall;
 #[cfg(test)]
 pub(crate) use snippet::tests;
