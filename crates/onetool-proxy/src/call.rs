@@ -58,20 +58,20 @@ impl Access {
         let until = cx.deadline().map_or(limit, |deadline| limit.min(deadline.into()));
         let link = self.link(until).await?;
         let mut done = converse(&link, make, cx, until).await;
-        let sent = match &done {
-            Err(Interruption::Failure(Failure::Stale)) => Some(true),
-            Err(Interruption::Failure(Failure::NotSent(_))) => Some(false),
+        let broken = match &done {
+            Err(Interruption::Failure(Failure::Broken(text))) => Some((true, text.clone())),
+            Err(Interruption::Failure(Failure::NotSent(text))) => Some((false, text.clone())),
             _ => None,
         };
-        if let Some(was_sent) = sent {
-            let link = self.renewed(&link, until).await?;
+        if let Some((was_sent, text)) = broken {
+            let renewed = self.renewed(&link, until).await;
             if was_sent && !is_safe {
-                return Err(self.failed(
-                    "had forgotten our session, which is new now; the call was sent and is not repeated by itself, \
-                     because it may change something: call again",
-                ));
+                return Err(self.failed(&format!(
+                    "{text}; the call was sent and is not repeated by itself, because it may change something: \
+                     call again if it should"
+                )));
             }
-            done = converse(&link, make, cx, until).await;
+            done = converse(&*renewed?, make, cx, until).await;
         }
         let failure = match done {
             Ok(value) => {
@@ -97,7 +97,7 @@ impl Access {
             Failure::Timeout => format!("did not answer within {} s", self.timeout.as_secs_f64()),
             Failure::Lost(reason) => format!("was lost during the call: {reason}"),
             Failure::NotSent(reason) => format!("could not be reached: {reason}"),
-            Failure::Stale => "does not know our new session either".to_owned(),
+            Failure::Broken(text) => format!("{text}, twice in a row"),
             Failure::Denied(reason) => format!("refuses us: {reason}"),
             Failure::Transport(reason) => format!("could not be spoken to: {reason}"),
         };

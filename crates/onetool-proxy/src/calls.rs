@@ -8,7 +8,7 @@ use rmcp::model::{
     ClientJsonRpcMessage, GetExtensions as _, GetMeta as _, JsonRpcMessage, ProgressToken, RequestId,
 };
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// Reports of one call that may wait to be passed on; a flood loses some.
@@ -31,6 +31,8 @@ pub(crate) struct Call {
 #[derive(Default)]
 pub(crate) struct Calls {
     routes: Mutex<Routes>,
+    /// Told whenever a call is over.
+    over: Notify,
     /// Cancelled when nothing more will come from the upstream.
     pub(crate) ended: CancellationToken,
 }
@@ -92,6 +94,17 @@ impl Calls {
         }
     }
 
+    /// Waits until no call is under way.
+    pub(crate) async fn idle(&self) {
+        loop {
+            let over = self.over.notified();
+            if self.lock().by_request.is_empty() {
+                return;
+            }
+            over.await;
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Routes> {
         self.routes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -105,5 +118,7 @@ impl Drop for CallEntry {
         if let Some(token) = token {
             routes.by_token.remove(token);
         }
+        drop(routes);
+        self.calls.over.notify_waiters();
     }
 }

@@ -246,7 +246,7 @@ fn explain(error: &ClientInitializeError) -> (String, bool) {
         ClientInitializeError::TransportError { error, .. } => match http_failure(error) {
             Some(Failure::Denied(reason)) => (reason, true),
             Some(Failure::NotSent(reason) | Failure::Transport(reason)) => (reason, false),
-            Some(Failure::Stale) => ("it does not know the session that it has just opened".into(), false),
+            Some(Failure::Broken(reason)) => (format!("it {reason}"), false),
             _ => (format!("it cannot be spoken to: {}", error.error), false),
         },
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => explain(fallback),

@@ -35,8 +35,8 @@ pub(crate) enum Failure {
     Lost(String),
     /// The request never left us.
     NotSent(String),
-    /// The upstream does not know our session any more.
-    Stale,
+    /// The request left us, and then the session or the connection turned out to be of no use any more.
+    Broken(String),
     /// The upstream does not let us in.
     Denied(String),
     /// Sending or receiving failed in another way.
@@ -174,7 +174,7 @@ impl Drop for Abandoned {
 pub(crate) fn http_failure(error: &DynamicTransportError) -> Option<Failure> {
     let error = error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()?;
     Some(match error {
-        StreamableHttpError::SessionExpired => Failure::Stale,
+        StreamableHttpError::SessionExpired => Failure::Broken("had forgotten our session".into()),
         StreamableHttpError::AuthRequired(_) => Failure::Denied(denied(401)),
         StreamableHttpError::InsufficientScope(_) => Failure::Denied(denied(403)),
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => {
@@ -185,6 +185,9 @@ pub(crate) fn http_failure(error: &DynamicTransportError) -> Option<Failure> {
         }
         StreamableHttpError::Client(error) if error.is_connect() => {
             Failure::NotSent(format!("cannot connect: {}", innermost(error)))
+        }
+        StreamableHttpError::Client(error) if error.is_request() && !error.is_timeout() => {
+            Failure::Broken(format!("broke off the connection ({})", innermost(error)))
         }
         StreamableHttpError::Client(error) => Failure::Transport(innermost(error)),
         error => Failure::Transport(error.to_string()),

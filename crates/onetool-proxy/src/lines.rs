@@ -266,7 +266,34 @@ where
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn r9_no_line_breaks_the_reader(lines in proptest::collection::vec(line(), 0..20)) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|e| TestCaseError::fail(e.to_string()))?;
+            let input = lines.join(&b'\n');
+            let limits = Limits { message: 300, ..Limits::default() };
+            let mut transport = LineTransport::new("up".into(), &input[..], tokio::io::sink(), limits, Findings::default());
+            transport.waiting.insert(RequestId::Number(1));
+            let count = runtime.block_on(async {
+                let mut count = 0;
+                while transport.receive().await.is_some() {
+                    count += 1;
+                }
+                count
+            });
+            prop_assert!(count <= lines.len() + 1);
+        }
+    }
+
+    /// Noise, and things that look much like messages.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let json = r#"\{"jsonrpc":"2.0",("id":(1|"1"|null|-1|1e9),)?("method":"[a-z/]{0,30}",)?"(result|error|params)":(\{\}|\[\]|null|7|"x{0,400}")\}"#;
+        prop_oneof![proptest::collection::vec(any::<u8>(), 0..400), json.prop_map(String::into_bytes)]
+    }
 
     #[test]
     fn o6_the_id_of_a_message_that_is_too_long_is_found_at_its_edges() {

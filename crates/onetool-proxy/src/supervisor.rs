@@ -7,6 +7,7 @@ use std::time::Duration;
 use rmcp::model::SubscriptionFilter;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 
 use crate::connect::{ConnectError, Connection, Connector, Opening};
 use crate::link::{Access, Link, Phase};
@@ -19,11 +20,13 @@ const LISTEN_PAUSE: Duration = Duration::from_secs(5);
 
 /// Keeps one upstream connected.
 pub(crate) struct Supervisor {
-    pub(crate) connector: Connector,
+    pub(crate) connector: Arc<Connector>,
     pub(crate) access: Arc<Access>,
     pub(crate) snapshot: watch::Sender<Arc<Snapshot>>,
     /// Somebody wants a new attempt now.
     pub(crate) reconnect: Arc<Notify>,
+    /// Connections that were replaced and still carry calls.
+    pub(crate) retired: TaskTracker,
 }
 
 /// Why a connection is over.
@@ -76,6 +79,8 @@ impl Supervisor {
                 self.publish(Phase::Connecting, |snapshot| snapshot.state = State::Connecting);
             }
         }
+        self.retired.close();
+        self.retired.wait().await;
         self.publish(Phase::Down("it was shut down".into()), |snapshot| {
             *snapshot = Snapshot::new(State::Disabled);
         });
@@ -155,7 +160,11 @@ impl Supervisor {
         };
         let seen = tokio::select! {
             () = connection.ended() => None,
-            () = is_stale => Some(("its session was lost", End::Replaced)),
+            () = is_stale => {
+                self.access.phase.send_replace(Phase::Connecting);
+                self.retire(connection);
+                return End::Replaced;
+            }
             () = self.reconnect.notified() => Some(("it is connected anew", End::Replaced)),
             () = self.connector.shutdown.cancelled() => Some(("onetool shuts down", End::Shutdown)),
             () = self.follow(&link, &changes) => None,
@@ -169,6 +178,19 @@ impl Supervisor {
         }
         let reason = connection.close(&self.connector, seen).await;
         end.unwrap_or(End::Lost(reason))
+    }
+
+    /// Lets the calls finish that are still under way on a connection which takes no new ones.
+    fn retire(&self, connection: Connection) {
+        let (connector, timeout) = (self.connector.clone(), self.connector.config.timeout);
+        self.retired.spawn(async move {
+            tokio::select! {
+                () = connection.link.calls.idle() => {}
+                () = tokio::time::sleep(timeout) => {}
+                () = connector.shutdown.cancelled() => {}
+            }
+            connection.close(&connector, "its session was lost").await;
+        });
     }
 
     /// Reads lists again when they change. Does not end by itself.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
 
 use crate::breaker::Breaker;
 use crate::connect::Connector;
@@ -62,14 +63,16 @@ impl Upstream {
         });
         let task = is_wanted.then(|| {
             let scrubber = Arc::new(Scrubber::of(&config.transport));
-            let connector = Connector {
+            let connector = Arc::new(Connector {
                 name: name.clone(),
                 config,
                 around: surroundings,
                 scrubber,
                 shutdown: shutdown.clone(),
-            };
-            let supervisor = Supervisor { connector, access, snapshot, reconnect: reconnect.clone() };
+            });
+            let retired = TaskTracker::new();
+            let supervisor =
+                Supervisor { connector, access, snapshot, reconnect: reconnect.clone(), retired };
             tokio::spawn(supervisor.run())
         });
         Self { name, snapshot: watched, reconnect, task, shutdown: shutdown.drop_guard() }

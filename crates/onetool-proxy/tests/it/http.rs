@@ -57,7 +57,10 @@ async fn r3_a_call_that_was_sent_and_may_change_something_is_not_repeated() {
     let upstream = connected(config(&web, None)).await;
     web.script.sessions.lock().unwrap().clear();
     let error = call(&upstream, "pay").await.unwrap_err().to_string();
-    assert!(error.contains("had forgotten our session") && error.ends_with("call again"), "{error}");
+    assert!(
+        error.contains("had forgotten our session") && error.ends_with("call again if it should"),
+        "{error}"
+    );
     assert_eq!(*web.script.called.lock().unwrap(), ["pay"]);
     assert_eq!(text(&call(&upstream, "pay").await.unwrap()), "pay");
     assert_eq!(*web.script.initialized.lock().unwrap(), 2);
@@ -82,8 +85,11 @@ async fn r3_a_call_that_was_never_sent_is_made_when_the_server_is_back() {
     let web = Web::start(Script::default()).await;
     let (upstream, address, script) = (connected(config(&web, None)).await, web.address, web.script.clone());
     drop(web);
+    // Whether it was sent depends on when the old connection is seen to be closed; it did not arrive.
     let error = call(&upstream, "pay").await.unwrap_err().to_string();
-    assert!(error.starts_with("server 'up' is not connected: cannot connect: "), "{error}");
+    let (unsent, broken) =
+        ("server 'up' is not connected: cannot connect: ", "server 'up' broke off the connection (");
+    assert!(error.starts_with(unsent) || error.starts_with(broken), "{error}");
     let away = state(&upstream, |it| matches!(it, State::BackingOff { .. })).await;
     assert!(away.to_string().contains("tried again by itself"), "{away}");
     let web = Web::start_at(script, address).await;

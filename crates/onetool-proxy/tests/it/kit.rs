@@ -62,10 +62,8 @@ pub(crate) async fn connected(config: UpstreamConfig) -> Upstream {
 pub(crate) async fn snapshot(upstream: &Upstream, mut is_it: impl FnMut(&Snapshot) -> bool) -> Arc<Snapshot> {
     let mut watch = upstream.watch();
     let found = tokio::time::timeout(PATIENCE, watch.wait_for(|it| is_it(it))).await;
-    match found {
-        Ok(found) => found.unwrap().clone(),
-        Err(_) => panic!("still {:?}", upstream.snapshot()),
-    }
+    let Ok(found) = found else { panic!("still {:?}", upstream.snapshot()) };
+    found.unwrap().clone()
 }
 
 /// Waits for a state.

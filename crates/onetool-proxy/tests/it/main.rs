@@ -1,6 +1,6 @@
 //! Tests of onetool-proxy against real processes and real loopback servers.
 
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod answers;
 mod calls;

@@ -55,10 +55,9 @@ async fn prx_1_5_rounds_of_a_stateless_upstream_are_answered_by_a_client_that_ca
     let host = Arc::new(Host { answer: json!({"action": "accept"}), ..Host::default() });
     let output = call_with(&upstream, "rounds", &host.context()).await.unwrap();
     assert_eq!(output.structured_content, Some(json!({"q": {"action": "accept"}})));
-    let asked = host.asked.lock().unwrap();
+    let asked = std::mem::take(&mut *host.asked.lock().unwrap());
     let messages: Vec<_> = asked.iter().map(|it| it[1]["message"].as_str().unwrap()).collect();
     assert_eq!(messages, ["Name?", "Age?"]);
-    drop(asked);
     upstream.shut_down().await;
 }
 
