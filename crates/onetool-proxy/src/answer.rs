@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::resource::wrapped_uri;
 
+/// Where a server of the newest revision says in every answer who it is.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
 /// Makes the output of a tool: structured content if there is any, else JSON text parsed, else text.
 pub(crate) fn tool_output(pack: &str, mut result: Value) -> Result<ToolOutput, String> {
     let fields = ["content", "structuredContent", "isError"];
@@ -29,12 +32,13 @@ pub(crate) fn tool_output(pack: &str, mut result: Value) -> Result<ToolOutput, S
         Some(data) if content.is_empty() => vec![ContentBlock::text(data.to_string())],
         _ => content,
     };
-    Ok(ToolOutput {
-        content,
-        structured_content: structured,
-        is_error,
-        meta: object(take(&mut result, "_meta")),
-    })
+    let meta = object(take(&mut result, "_meta")).map(|mut meta| {
+        // Who answers the client is us.
+        meta.shift_remove(SERVER_INFO);
+        meta
+    });
+    let meta = meta.filter(|meta| !meta.is_empty());
+    Ok(ToolOutput { content, structured_content: structured, is_error, meta })
 }
 
 /// Parses the text, if there is only one and it is a JSON object or list.
@@ -142,7 +146,9 @@ mod tests {
             {"type": "resource_link", "uri": "https://example.org/", "name": "web"},
             {"type": "hologram", "depth": 3},
         ]);
-        let output = tool_output("p", json!({"content": blocks, "_meta": {"k": 1}})).unwrap();
+        let output =
+            tool_output("p", json!({"content": blocks, "_meta": {"k": 1, SERVER_INFO: {"name": "x"}}}))
+                .unwrap();
         let content = serde_json::to_value(&output.content).unwrap();
         assert_eq!(content[0], json!({"type": "image", "data": "AA==", "mimeType": "image/png"}));
         assert_eq!(content[1]["type"], "audio");
@@ -150,6 +156,6 @@ mod tests {
         assert_eq!(content[3]["uri"], "onetool://server/p/test://b");
         assert_eq!(content[4]["uri"], "https://example.org/");
         assert_eq!(content[5]["text"], r#"{"type":"hologram","depth":3}"#);
-        assert_eq!(output.meta.unwrap()["k"], 1);
+        assert_eq!(output.meta, object(json!({"k": 1})));
     }
 }

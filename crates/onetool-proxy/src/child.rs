@@ -143,7 +143,7 @@ impl ChildProcess {
     }
 
     /// Kills the group: what was left behind in it, if the child itself has ended.
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         if let Some(Leash::Group(group)) = self.leash.take() {
             let _ = kill_process_group(group, Signal::KILL);
         }

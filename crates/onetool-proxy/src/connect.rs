@@ -214,14 +214,15 @@ impl ChildPart {
 impl Connection {
     /// Waits until the connection ends by itself.
     pub(crate) async fn ended(&mut self) {
-        match &mut self.child {
-            // A child whose output somebody else holds open has ended all the same.
-            Some(child) => tokio::select! {
-                _ = &mut self.service.task => {}
-                () = child.process.exited() => {}
-            },
-            None => drop((&mut self.service.task).await),
+        let Some(child) = &mut self.child else { return drop((&mut self.service.task).await) };
+        tokio::select! {
+            _ = &mut self.service.task => return,
+            () = child.process.exited() => {}
         }
+        // What it wrote before its end is still on its way, and so is the end of its output, unless something that
+        // it started holds that open.
+        child.process.kill();
+        let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.service.task).await;
     }
 
     /// Ends the connection and everything that belongs to it; returns the reason to be told.

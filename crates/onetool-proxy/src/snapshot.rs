@@ -102,9 +102,7 @@ impl fmt::Display for State {
         match self {
             Self::Connecting => f.write_str("connecting"),
             Self::Connected => f.write_str("connected"),
-            Self::BackingOff { reason, attempt, .. } => {
-                write!(f, "disconnected: {reason} (failed {attempt} times in a row, tried again by itself)")
-            }
+            Self::BackingOff { reason, .. } => write!(f, "disconnected and tried again by itself: {reason}"),
             Self::Failed { reason } => write!(f, "failed: {reason}"),
             Self::Disabled => f.write_str("disabled"),
         }

@@ -104,7 +104,7 @@ impl Supervisor {
                         state: State::Connected,
                         instructions: info.instructions.clone(),
                         server_name: server.as_ref().map(|it| it.name.clone()),
-                        server_version: server.as_ref().map(|it| it.version.clone()),
+                        server_version: server.map(|it| it.version).filter(|version| !version.is_empty()),
                         protocol_version: Some(info.protocol_version.as_str().to_owned()),
                         ..lists
                     };

@@ -132,6 +132,25 @@ async fn r2_a_server_that_ends_during_a_call_says_its_last_words() {
 }
 
 #[tokio::test]
+async fn r2_an_answer_that_was_written_before_the_end_still_arrives() {
+    for surroundings in [guarded(), unguarded()] {
+        let mut config = scripted(&[]);
+        config.timing.crash_limit = usize::MAX;
+        let upstream = Upstream::start(config, surroundings);
+        state(&upstream, State::is_connected).await;
+        for _ in 0..10 {
+            let old = tool(&upstream, "last");
+            assert_eq!(text(&call(&upstream, "last").await.unwrap()).len(), 100_000);
+            snapshot(&upstream, |it| {
+                it.state.is_connected() && !it.tools.iter().any(|it| Arc::ptr_eq(it, &old))
+            })
+            .await;
+        }
+        upstream.shut_down().await;
+    }
+}
+
+#[tokio::test]
 async fn r2_while_it_is_away_calls_fail_at_once_with_the_reason() {
     let mut config = scripted(&["calls=1"]);
     config.timing.backoff_first = Duration::from_mins(10);
