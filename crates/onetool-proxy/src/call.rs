@@ -46,6 +46,7 @@ enum Interruption {
 
 impl Access {
     /// Calls the upstream; `is_safe` says that the same call twice does no harm.
+    #[tracing::instrument(name = "proxy.call", skip_all, fields(server = %self.name))]
     pub(crate) async fn call(
         &self,
         make: &MakeRequest<'_>,
@@ -106,7 +107,7 @@ impl Access {
     }
 
     fn failed(&self, what: &str) -> CallError {
-        CallError::Failed(format!("server '{}' {what}", self.name))
+        CallError::Failed(self.scrubber.tidy(&format!("server '{}' {what}", self.name)))
     }
 
     /// Returns the connection in force, waiting for one that is on its way.

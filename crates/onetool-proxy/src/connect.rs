@@ -19,13 +19,11 @@ use crate::client::Client;
 use crate::exchange::{Failure, http_failure};
 use crate::lines::{Findings, LineTransport};
 use crate::link::Link;
-use crate::scrub::{Scrubber, cut};
+use crate::scrub::Scrubber;
 use crate::stderr::{LastWords, drain};
 use crate::tap::{Changes, Tap};
 use crate::{Surroundings, Transport, UpstreamConfig};
 
-/// Longest piece of somebody else's text in a reason.
-const SHOWN: usize = 600;
 /// How long the SDK may take to close a connection, which for HTTP ends the session on the other side.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
@@ -185,16 +183,9 @@ impl Connector {
                     Some(child) => child.stop(reason, self.config.timing.stop_grace).await,
                     None => reason,
                 };
-                Err(ConnectError { reason: self.tidy(&reason), is_permanent })
+                Err(ConnectError { reason: self.scrubber.tidy(&reason), is_permanent })
             }
         }
-    }
-
-    /// Takes secrets out of a reason, and line breaks, and what is too much.
-    pub(crate) fn tidy(&self, reason: &str) -> String {
-        let text = self.scrubber.scrub(reason);
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        cut(&text, SHOWN).to_owned()
     }
 }
 
@@ -235,7 +226,7 @@ impl Connection {
             Some(child) => child.stop(seen.to_owned(), connector.config.timing.stop_grace).await,
             None => seen.to_owned(),
         };
-        let reason: Arc<str> = connector.tidy(&reason).into();
+        let reason: Arc<str> = connector.scrubber.tidy(&reason).into();
         self.lost.send_replace(Some(reason.clone()));
         reason
     }

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::breaker::Breaker;
 use crate::calls::Calls;
+use crate::scrub::Scrubber;
 
 /// One connection.
 pub(crate) struct Link {
@@ -50,6 +51,7 @@ pub(crate) enum Phase {
 pub(crate) struct Access {
     pub(crate) name: Arc<str>,
     pub(crate) timeout: Duration,
+    pub(crate) scrubber: Arc<Scrubber>,
     pub(crate) breaker: Breaker,
     pub(crate) phase: watch::Sender<Phase>,
     /// The newest generation that was found to be stale.

@@ -5,6 +5,9 @@ use crate::Transport;
 /// Shorter values are words that occur everywhere, and hiding them would say what they are.
 const SECRET_MIN: usize = 6;
 
+/// Longest message that is told; an upstream may put a whole page into it.
+const TOLD: usize = 600;
+
 /// The values that must not be seen: those of `env` and of the headers.
 #[derive(Default)]
 pub(crate) struct Scrubber {
@@ -32,6 +35,12 @@ impl Scrubber {
 
     pub(crate) fn scrub(&self, text: &str) -> String {
         self.values.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[redacted]"))
+    }
+
+    /// Makes a message fit to be told: without secrets, on one line, and no longer than somebody reads.
+    pub(crate) fn tidy(&self, message: &str) -> String {
+        let text = self.scrub(message).split_whitespace().collect::<Vec<_>>().join(" ");
+        cut(&text, TOLD).to_owned()
     }
 }
 

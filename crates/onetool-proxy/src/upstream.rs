@@ -54,15 +54,16 @@ impl Upstream {
         let is_wanted = state == State::Connecting;
         let (snapshot, watched) = watch::channel(Arc::new(Snapshot::new(state)));
         let (reconnect, shutdown) = (Arc::new(Notify::new()), CancellationToken::new());
+        let scrubber = Arc::new(Scrubber::of(&config.transport));
         let access = Arc::new(Access {
             name: name.clone(),
             timeout: config.timeout,
+            scrubber: scrubber.clone(),
             breaker: Breaker::new(config.timing.breaker_failures, config.timing.breaker_pause),
             phase: watch::channel(Phase::Connecting).0,
             stale: watch::channel(None).0,
         });
         let task = is_wanted.then(|| {
-            let scrubber = Arc::new(Scrubber::of(&config.transport));
             let connector = Arc::new(Connector {
                 name: name.clone(),
                 config,

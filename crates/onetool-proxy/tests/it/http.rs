@@ -38,6 +38,17 @@ async fn prx_1_7_a_401_or_403_is_a_clear_reason_and_is_not_tried_again() {
 }
 
 #[tokio::test]
+async fn l2_an_error_page_that_repeats_the_token_is_cut_and_scrubbed() {
+    let script = Script { token: Some("canary-token".into()), is_indiscreet: true, ..Script::default() };
+    let web = Web::start(script).await;
+    let upstream = connected(config(&web, Some("canary-token"))).await;
+    let error = call(&upstream, "read").await.unwrap_err().to_string();
+    assert!(error.contains("HTTP 400") && error.contains("[redacted]"), "{error}");
+    assert!(!error.contains("canary") && error.len() <= 600, "{error}");
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
 async fn r3_a_stale_session_is_renewed_once_and_a_safe_call_repeated() {
     let web = Web::start(Script::default()).await;
     let upstream = connected(config(&web, None)).await;

@@ -26,6 +26,8 @@ pub(crate) struct Script {
     pub(crate) denial: Option<StatusCode>,
     /// Where everything but `/moved` is redirected to.
     pub(crate) redirect: Option<String>,
+    /// Whether calls are answered with an error that repeats the credentials.
+    pub(crate) is_indiscreet: bool,
     /// Every value of the `Authorization` header that came in.
     pub(crate) authorizations: Mutex<Vec<Option<String>>>,
 }
@@ -113,6 +115,10 @@ async fn serve(
         return StatusCode::NOT_FOUND.into_response();
     }
     match method {
+        "tools/call" if script.is_indiscreet => {
+            let page = format!("{:?}\n{}", header("authorization"), "long ".repeat(1000));
+            (StatusCode::BAD_REQUEST, page).into_response()
+        }
         "tools/list" => {
             let object = json!({"type": "object"});
             answer(json!({"tools": [
