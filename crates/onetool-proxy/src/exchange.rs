@@ -59,8 +59,12 @@ pub(crate) async fn exchange(
         meta.set_log_level(LoggingLevel::Info);
         options = options.with_meta(meta);
     }
-    let sent = link.peer.send_cancellable_request(request, options).await;
-    let handle = sent.map_err(|_| Failure::NotSent("the connection is closed".into()))?;
+    let sent = tokio::time::timeout_at(until, link.peer.send_cancellable_request(request, options)).await;
+    let handle = match sent {
+        Ok(Ok(handle)) => handle,
+        Ok(Err(_)) => return Err(Failure::NotSent("the connection is closed".into())),
+        Err(_) => return Err(Failure::Timeout),
+    };
     let mut abandoned = Abandoned { peer: link.peer.clone(), id: Some(handle.id) };
     let mut answer = handle.rx;
     let mut reporter = Reporter { cx, done: f64::NEG_INFINITY };
@@ -71,6 +75,13 @@ pub(crate) async fn exchange(
         tokio::select! {
             biased;
             answer = &mut answer => break answer,
+            // Before the events, so that a flood of reports cannot hold up the end.
+            () = &mut cancelled => return Err(Failure::Cancelled),
+            () = &mut time_is_up => return Err(Failure::Timeout),
+            reason = &mut lost => {
+                abandoned.id = None;
+                return Err(Failure::Lost(reason.to_string()));
+            }
             Some(event) = events.recv() => match event {
                 Event::Ask { request, answer } => questions.push(async move {
                     // Each question of a call is one of its own, so the key never names an older answer.
@@ -80,12 +91,6 @@ pub(crate) async fn exchange(
                 event => reporter.report(event).await,
             },
             Some(()) = questions.next(), if !questions.is_empty() => {}
-            () = &mut cancelled => return Err(Failure::Cancelled),
-            () = &mut time_is_up => return Err(Failure::Timeout),
-            reason = &mut lost => {
-                abandoned.id = None;
-                return Err(Failure::Lost(reason.to_string()));
-            }
         }
     };
     abandoned.id = None;

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l1_values_of_env_and_headers_are_hidden_the_longest_first() {
+    fn l2_values_of_env_and_headers_are_hidden_the_longest_first() {
         let env = [("A", "secret"), ("B", "secret-longer"), ("C", "short")];
         let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let stdio = Transport::Stdio { command: "x".into(), args: vec![], env, directory: None };
