@@ -1,0 +1,116 @@
+//! A circuit breaker: after repeated failures calls fail at once, until one of them has got through again.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Counts failures in a row and decides who may call.
+pub(crate) struct Breaker {
+    threshold: u32,
+    pause: Duration,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    failures: u32,
+    reason: String,
+    /// Set while the breaker is open: when the next probe may go.
+    probe_at: Option<Instant>,
+    is_probing: bool,
+}
+
+/// Leave to make one call. Dropping it unused, as a cancelled call does, says nothing about the upstream.
+pub(crate) struct Permit<'a> {
+    breaker: &'a Breaker,
+    is_probe: bool,
+    is_settled: bool,
+}
+
+impl Breaker {
+    pub(crate) fn new(threshold: u32, pause: Duration) -> Self {
+        Self { threshold: threshold.max(1), pause, inner: Mutex::default() }
+    }
+
+    /// Admits a call, or says why not.
+    pub(crate) fn admit(&self) -> Result<Permit<'_>, String> {
+        let mut inner = self.lock();
+        let Some(probe_at) = inner.probe_at else {
+            return Ok(Permit { breaker: self, is_probe: false, is_settled: false });
+        };
+        let wait = probe_at.saturating_duration_since(Instant::now());
+        if inner.is_probing || !wait.is_zero() {
+            let next = if inner.is_probing {
+                "one call is trying it now".to_owned()
+            } else {
+                format!("it is tried again in {:.1} s", wait.as_secs_f64())
+            };
+            return Err(format!("{} calls in a row failed, last: {}; {next}", inner.failures, inner.reason));
+        }
+        inner.is_probing = true;
+        Ok(Permit { breaker: self, is_probe: true, is_settled: false })
+    }
+
+    /// Forgets all failures, as after a new connection.
+    pub(crate) fn reset(&self) {
+        *self.lock() = Inner::default();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Permit<'_> {
+    pub(crate) fn succeeded(mut self) {
+        self.is_settled = true;
+        self.breaker.reset();
+    }
+
+    pub(crate) fn failed(mut self, reason: &str) {
+        self.is_settled = true;
+        let mut inner = self.breaker.lock();
+        inner.failures += 1;
+        reason.clone_into(&mut inner.reason);
+        if self.is_probe {
+            inner.is_probing = false;
+        }
+        if self.is_probe || inner.failures >= self.breaker.threshold {
+            inner.probe_at = Some(Instant::now() + self.breaker.pause);
+        }
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        if self.is_probe && !self.is_settled {
+            self.breaker.lock().is_probing = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn r5_it_opens_after_failures_in_a_row_probes_once_and_closes_on_success() {
+        let breaker = Breaker::new(2, Duration::from_secs(10));
+        breaker.admit().unwrap().failed("no answer");
+        breaker.admit().unwrap().succeeded();
+        breaker.admit().unwrap().failed("no answer");
+        breaker.admit().unwrap().failed("no answer");
+        let refusal = breaker.admit().err().unwrap();
+        assert!(refusal.contains("2 calls in a row failed, last: no answer"), "{refusal}");
+        tokio::time::advance(Duration::from_secs(10)).await;
+        let probe = breaker.admit().unwrap();
+        assert!(breaker.admit().err().unwrap().contains("one call is trying it now"));
+        probe.failed("still nothing");
+        assert!(breaker.admit().err().unwrap().contains("still nothing"));
+        tokio::time::advance(Duration::from_secs(10)).await;
+        drop(breaker.admit().unwrap());
+        breaker.admit().unwrap().succeeded();
+        breaker.admit().unwrap();
+    }
+}

@@ -1,0 +1,257 @@
+//! Makes a connection: starts the child or opens the session, and agrees on a revision.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle_and_ct,
+};
+use rmcp::transport::Transport as RmcpTransport;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::calls::Calls;
+use crate::child::{ChildCommand, ChildProcess, SpawnError, ending};
+use crate::client::Client;
+use crate::exchange::{Failure, http_failure};
+use crate::lines::{Findings, LineTransport};
+use crate::link::Link;
+use crate::scrub::Scrubber;
+use crate::stderr::{LastWords, drain};
+use crate::tap::{Changes, Tap};
+use crate::{Surroundings, Transport, UpstreamConfig};
+
+/// How long the SDK may take to close a connection, which for HTTP ends the session on the other side.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
+
+/// A connection that stands.
+pub(crate) struct Connection {
+    pub(crate) link: Arc<Link>,
+    pub(crate) changes: Arc<Changes>,
+    lost: watch::Sender<Option<Arc<str>>>,
+    service: Service,
+    child: Option<ChildPart>,
+}
+
+/// The SDK's side of a connection: a task that ends when it does, and is ended with it.
+struct Service {
+    task: JoinHandle<()>,
+    stop: CancellationToken,
+    _stop_on_drop: DropGuard,
+}
+
+/// What a child adds to a connection.
+struct ChildPart {
+    process: ChildProcess,
+    last_words: LastWords,
+    findings: Findings,
+    stderr: JoinHandle<()>,
+}
+
+/// A connection that could not be made.
+pub(crate) struct ConnectError {
+    pub(crate) reason: String,
+    /// Trying again would not help.
+    pub(crate) is_permanent: bool,
+}
+
+/// How to begin, since the two eras of the protocol begin differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// Ask for the newest revision, fall back to `initialize`.
+    Auto,
+    /// Begin with `initialize`, for a server that is known to be older, or that choked on the question.
+    Initialize,
+}
+
+impl Opening {
+    /// Returns the other one, for when this one did not work.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Auto => Self::Initialize,
+            Self::Initialize => Self::Auto,
+        }
+    }
+
+    fn mode(self) -> ClientLifecycleMode {
+        match self {
+            Self::Initialize => ClientLifecycleMode::Initialize,
+            Self::Auto => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+            },
+        }
+    }
+}
+
+/// What connections of one upstream have in common.
+pub(crate) struct Connector {
+    pub(crate) name: Arc<str>,
+    pub(crate) config: UpstreamConfig,
+    pub(crate) around: Surroundings,
+    pub(crate) scrubber: Arc<Scrubber>,
+    pub(crate) shutdown: CancellationToken,
+}
+
+impl Connector {
+    /// Makes a connection.
+    pub(crate) async fn connect(
+        &self,
+        generation: u64,
+        opening: Opening,
+    ) -> Result<Connection, ConnectError> {
+        match &self.config.transport {
+            Transport::Stdio { command, args, env, directory } => {
+                let what = ChildCommand { command, args, env, directory: directory.as_deref() };
+                self.connect_child(&what, generation, opening).await
+            }
+            Transport::Http { url, headers } => {
+                let permanent = |reason| ConnectError { reason, is_permanent: true };
+                let limits = &self.config.limits;
+                let transport =
+                    crate::http::transport(url, headers, self.config.connect_timeout, limits.message);
+                self.open(transport.map_err(permanent)?, None, generation, opening).await
+            }
+        }
+    }
+
+    async fn connect_child(
+        &self,
+        what: &ChildCommand<'_>,
+        generation: u64,
+        opening: Opening,
+    ) -> Result<Connection, ConnectError> {
+        let (process, streams) = ChildProcess::spawn(what, &self.around).map_err(|error| match error {
+            SpawnError::Missing(reason) => ConnectError { reason, is_permanent: true },
+            SpawnError::System(error) => ConnectError {
+                reason: format!("cannot start '{}': {error}", what.command),
+                is_permanent: false,
+            },
+        })?;
+        let (last_words, findings) = (LastWords::default(), Findings::default());
+        let draining = drain(streams.stderr, self.name.clone(), self.scrubber.clone(), last_words.clone());
+        let stderr = tokio::spawn(draining);
+        let limits = self.config.limits.clone();
+        let transport =
+            LineTransport::new(self.name.clone(), streams.stdout, streams.stdin, limits, findings.clone());
+        let child = ChildPart { process, last_words, findings, stderr };
+        self.open(transport, Some(child), generation, opening).await
+    }
+
+    /// Agrees on a revision over a transport; ends the child if that fails.
+    async fn open<T>(
+        &self,
+        transport: T,
+        child: Option<ChildPart>,
+        generation: u64,
+        opening: Opening,
+    ) -> Result<Connection, ConnectError>
+    where
+        T: RmcpTransport<RoleClient> + 'static,
+    {
+        let (calls, changes) = (Arc::<Calls>::default(), Arc::<Changes>::default());
+        let client = Client { name: self.name.clone(), calls: calls.clone() };
+        let tap =
+            Tap { inner: transport, name: self.name.clone(), calls: calls.clone(), changes: changes.clone() };
+        let stop = CancellationToken::new();
+        let opened = serve_client_with_lifecycle_and_ct(client, tap, opening.mode(), stop.clone());
+        let patience = self.config.connect_timeout;
+        let opened: Result<RunningService<_, _>, (String, bool)> = tokio::select! {
+            opened = opened => opened.map_err(|error| explain(&error)),
+            () = tokio::time::sleep(patience) => {
+                Err((format!("it did not answer `initialize` within {} s", patience.as_secs_f64()), false))
+            }
+            () = self.shutdown.cancelled() => Err(("onetool shuts down".to_owned(), false)),
+        };
+        let opened = opened.and_then(|running| match running.peer().peer_info() {
+            Some(info) => Ok((running, info)),
+            None => Err(("it did not say what it is".to_owned(), false)),
+        });
+        match opened {
+            Ok((running, info)) => {
+                let (lost, lost_seen) = watch::channel(None);
+                let link = Link { generation, peer: running.peer().clone(), calls, info, lost: lost_seen };
+                let task = tokio::spawn(async move { drop(running.waiting().await) });
+                let service = Service { task, _stop_on_drop: stop.clone().drop_guard(), stop };
+                Ok(Connection { link: Arc::new(link), changes, lost, service, child })
+            }
+            Err((reason, is_permanent)) => {
+                let reason = match child {
+                    Some(child) => child.stop(reason, self.config.timing.stop_grace).await,
+                    None => reason,
+                };
+                Err(ConnectError { reason: self.scrubber.tidy(&reason), is_permanent })
+            }
+        }
+    }
+}
+
+impl ChildPart {
+    /// Ends the child and says what is known of its end; `reason` is what we saw of it.
+    async fn stop(self, reason: String, grace: Duration) -> String {
+        let status = self.process.stop(grace).await;
+        // All that it wrote has arrived once the streams are closed, which they are unless somebody else holds them.
+        let _ = tokio::time::timeout(grace, self.stderr).await;
+        let mut parts = vec![self.findings.get().unwrap_or(reason)];
+        parts.extend(status.map(|status| format!("the program {}", ending(status))));
+        parts.extend(self.last_words.get().map(|words| format!("last on its standard error: {words}")));
+        parts.join("; ")
+    }
+}
+
+impl Connection {
+    /// Waits until the connection ends by itself.
+    pub(crate) async fn ended(&mut self) {
+        let Some(child) = &mut self.child else { return drop((&mut self.service.task).await) };
+        tokio::select! {
+            _ = &mut self.service.task => return,
+            () = child.process.exited() => {}
+        }
+        // What it wrote before its end is still on its way, and so is the end of its output, unless something that
+        // it started holds that open.
+        child.process.kill();
+        let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.service.task).await;
+    }
+
+    /// Ends the connection and everything that belongs to it; returns the reason to be told.
+    pub(crate) async fn close(mut self, connector: &Connector, seen: &str) -> Arc<str> {
+        self.service.stop.cancel();
+        if !self.service.task.is_finished() {
+            let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.service.task).await;
+        }
+        let reason = match self.child.take() {
+            Some(child) => child.stop(seen.to_owned(), connector.config.timing.stop_grace).await,
+            None => seen.to_owned(),
+        };
+        let reason: Arc<str> = connector.scrubber.tidy(&reason).into();
+        self.lost.send_replace(Some(reason.clone()));
+        reason
+    }
+}
+
+/// Says why a handshake failed, and whether another would fail just so.
+fn explain(error: &ClientInitializeError) -> (String, bool) {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => match http_failure(error) {
+            Some(Failure::Denied(reason)) => (reason, true),
+            Some(Failure::NotSent(reason) | Failure::Transport(reason)) => (reason, false),
+            Some(Failure::Broken(reason)) => (format!("it {reason}"), false),
+            _ => (format!("it cannot be spoken to: {}", error.error), false),
+        },
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => explain(fallback),
+        ClientInitializeError::ConnectionClosed(_) => {
+            ("it closed the connection before it answered `initialize`".into(), false)
+        }
+        ClientInitializeError::JsonRpcError(error) => {
+            (format!("it refuses `initialize`: {}", error.message), false)
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+            let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
+            (format!("it speaks only revisions of MCP that we do not: {}", theirs.join(", ")), true)
+        }
+        _ => ("its answer to `initialize` is not what the protocol defines".into(), false),
+    }
+}

@@ -1,0 +1,59 @@
+//! One connection to an upstream, and the way in which everything else gets hold of the one in force.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::ServerPeerInfo;
+use rmcp::service::Peer;
+use tokio::sync::watch;
+
+use crate::breaker::Breaker;
+use crate::calls::Calls;
+use crate::scrub::Scrubber;
+
+/// One connection.
+pub(crate) struct Link {
+    pub(crate) generation: u64,
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) calls: Arc<Calls>,
+    pub(crate) info: Arc<ServerPeerInfo>,
+    /// Why the connection ended, once it has.
+    pub(crate) lost: watch::Receiver<Option<Arc<str>>>,
+}
+
+impl Link {
+    /// Tells whether the upstream speaks a revision without sessions.
+    pub(crate) fn is_stateless(&self) -> bool {
+        !self.info.protocol_version.has_initialize()
+    }
+
+    /// Waits for the end of the connection and returns its reason.
+    pub(crate) async fn lost(&self) -> Arc<str> {
+        let mut lost = self.lost.clone();
+        let reason = lost.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
+        reason.unwrap_or_else(|| "the connection was closed".into())
+    }
+}
+
+/// Whether there is a connection.
+#[derive(Clone)]
+pub(crate) enum Phase {
+    /// There will be one, or a reason why not.
+    Connecting,
+    /// There is one.
+    Up(Arc<Link>),
+    /// There is none.
+    Down(Arc<str>),
+}
+
+/// What tools, resources and prompts need to reach their upstream, whichever connection is in force.
+pub(crate) struct Access {
+    pub(crate) name: Arc<str>,
+    pub(crate) timeout: Duration,
+    pub(crate) scrubber: Arc<Scrubber>,
+    pub(crate) breaker: Breaker,
+    pub(crate) phase: watch::Sender<Phase>,
+    /// The newest generation that was found to be stale.
+    pub(crate) stale: watch::Sender<Option<u64>>,
+}

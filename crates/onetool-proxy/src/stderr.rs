@@ -1,0 +1,104 @@
+//! What a child writes to its standard error: read to the end whatever it is, logged with measure, remembered a little.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::time::Instant;
+
+use crate::scrub::{Scrubber, cut};
+
+const LINE_MAX: usize = 2000;
+/// What is read of a line: more than is shown, so that a secret at the cut is still seen whole and taken out.
+const READ_MAX: usize = 2 * LINE_MAX;
+const REMEMBERED: usize = 3;
+const REMEMBERED_LINE_MAX: usize = 200;
+/// So many lines are logged in one [`PERIOD`]; the rest is counted.
+const LINES_PER_PERIOD: usize = 100;
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// The last lines of a child's standard error.
+#[derive(Clone, Default)]
+pub(crate) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+
+impl LastWords {
+    fn push(&self, line: &str) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == REMEMBERED {
+            lines.pop_front();
+        }
+        lines.push_back(cut(line, REMEMBERED_LINE_MAX).to_owned());
+    }
+
+    /// Returns the last lines as one, if there were any.
+    pub(crate) fn get(&self) -> Option<String> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (!lines.is_empty()).then(|| lines.iter().map(String::as_str).collect::<Vec<_>>().join(" | "))
+    }
+}
+
+/// Reads a child's standard error until it ends.
+pub(crate) async fn drain(
+    mut stream: impl AsyncRead + Unpin,
+    name: Arc<str>,
+    scrubber: Arc<Scrubber>,
+    last_words: LastWords,
+) {
+    let mut log = MeasuredLog { name, period: Instant::now(), logged: 0, left_out: 0 };
+    let (mut buffer, mut line) = (vec![0; 8192], Vec::new());
+    loop {
+        // A stream that cannot be read has ended for us.
+        let count = stream.read(&mut buffer).await.unwrap_or(0);
+        for piece in buffer[..count].split_inclusive(|byte| *byte == b'\n') {
+            // The rest of a line that is too long is dropped here, so a flood without line breaks costs nothing.
+            let room = READ_MAX - line.len();
+            line.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                finish(&mut line, &mut log, &scrubber, &last_words);
+            }
+        }
+        if count == 0 {
+            finish(&mut line, &mut log, &scrubber, &last_words);
+            return log.flush();
+        }
+    }
+}
+
+fn finish(line: &mut Vec<u8>, log: &mut MeasuredLog, scrubber: &Scrubber, last_words: &LastWords) {
+    let text = scrubber.scrub(String::from_utf8_lossy(line).trim());
+    let text = cut(&text, LINE_MAX);
+    line.clear();
+    if !text.is_empty() {
+        last_words.push(text);
+        log.line(text);
+    }
+}
+
+struct MeasuredLog {
+    name: Arc<str>,
+    period: Instant,
+    logged: usize,
+    left_out: usize,
+}
+
+impl MeasuredLog {
+    fn line(&mut self, text: &str) {
+        if self.period.elapsed() >= PERIOD {
+            self.flush();
+        }
+        if self.logged < LINES_PER_PERIOD {
+            self.logged += 1;
+            tracing::debug!(server = %self.name, "stderr: {text}");
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.left_out > 0 {
+            tracing::debug!(server = %self.name, lines = self.left_out, "stderr: further lines left out");
+        }
+        (self.period, self.logged, self.left_out) = (Instant::now(), 0, 0);
+    }
+}

@@ -1,0 +1,108 @@
+//! A tool of an upstream.
+
+use std::sync::Arc;
+
+use onetool_core::{
+    BoxFuture, CallContext, JsonObject, Schema, Tool, ToolAnnotations, ToolError, ToolOutput, ToolSpec,
+};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
+use serde_json::Value;
+
+use crate::answer::{object, take, tool_output};
+use crate::call::Round;
+use crate::link::Access;
+use crate::names::ToolNames;
+
+/// A tool of an upstream, called over whichever connection is in force.
+struct UpstreamTool {
+    spec: ToolSpec,
+    /// What the upstream calls it.
+    own_name: String,
+    access: Arc<Access>,
+}
+
+/// Makes the tools of a list. One that cannot be used is left out and logged, never the whole list.
+pub(crate) fn tools(listed: Vec<Value>, access: &Arc<Access>) -> Vec<Arc<dyn Tool>> {
+    let mut names = ToolNames::new(&access.name);
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::with_capacity(listed.len());
+    for mut definition in listed {
+        match UpstreamTool::new(&mut definition, &mut names, access) {
+            Ok(tool) => tools.push(Arc::new(tool)),
+            Err(reason) => {
+                let tool = definition["name"].as_str().unwrap_or_default();
+                tracing::warn!(server = %access.name, tool, "a tool is left out: {reason}");
+            }
+        }
+    }
+    tools
+}
+
+impl UpstreamTool {
+    fn new(definition: &mut Value, names: &mut ToolNames<'_>, access: &Arc<Access>) -> Result<Self, String> {
+        let Some(own_name) = definition.get("name").and_then(Value::as_str).map(str::to_owned) else {
+            return Err("it has no name".to_owned());
+        };
+        let schema = |schema: Option<&mut Value>, key: &str| match schema.map(Value::take) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Object(schema)) => Ok(Some(Schema::from(schema))),
+            Some(_) => Err(format!("its {key} is no object")),
+        };
+        let input_schema = schema(definition.get_mut("inputSchema"), "inputSchema")?;
+        let output_schema = schema(definition.get_mut("outputSchema"), "outputSchema")?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let annotations = &definition["annotations"];
+        let spec = ToolSpec {
+            name: names.give(&own_name)?,
+            title: text(&definition["title"]).or_else(|| text(&annotations["title"])),
+            description: text(&definition["description"]).unwrap_or_default(),
+            input_schema: input_schema.unwrap_or_else(Schema::any_object),
+            output_schema,
+            annotations: hints(annotations),
+            meta: object(take(definition, "_meta")),
+        };
+        Ok(Self { spec, own_name, access: access.clone() })
+    }
+
+    /// Tells whether calling twice does no more than calling once, as far as the upstream says so.
+    fn is_safe(&self) -> bool {
+        self.spec
+            .annotations
+            .is_some_and(|it| it.read_only_hint == Some(true) || it.idempotent_hint == Some(true))
+    }
+}
+
+fn hints(annotations: &Value) -> Option<ToolAnnotations> {
+    let hint = |name: &str| annotations[name].as_bool();
+    let hints = ToolAnnotations {
+        read_only_hint: hint("readOnlyHint"),
+        destructive_hint: hint("destructiveHint"),
+        idempotent_hint: hint("idempotentHint"),
+        open_world_hint: hint("openWorldHint"),
+    };
+    (!hints.is_empty()).then_some(hints)
+}
+
+impl Tool for UpstreamTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        args: JsonObject,
+        cx: &'a CallContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let make = |round: &Round| {
+                let mut params = CallToolRequestParams::new(self.own_name.clone());
+                params.arguments = Some(args.clone());
+                params.input_responses.clone_from(&round.answers);
+                params.request_state.clone_from(&round.state);
+                ClientRequest::CallToolRequest(CallToolRequest::new(params))
+            };
+            let result = self.access.call(&make, cx, self.is_safe()).await?;
+            tool_output(&self.access.name, result)
+                .map_err(|reason| ToolError::failed(format!("server '{}': {reason}", self.access.name)))
+        })
+    }
+}

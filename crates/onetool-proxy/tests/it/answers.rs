@@ -1,0 +1,46 @@
+//! What comes back from a call.
+
+use onetool_core::{CallContext, ContentBlock, JsonObject};
+use serde_json::json;
+
+use crate::kit::{call, connected, scripted, text, tool};
+
+#[tokio::test]
+async fn prx_1_6_structured_content_json_text_text_and_images() {
+    let upstream = connected(scripted(&[])).await;
+    let structured = call(&upstream, "structured").await.unwrap();
+    assert_eq!(structured.structured_content, Some(json!({"n": 1})));
+    let parsed = call(&upstream, "json").await.unwrap();
+    assert_eq!(serde_json::to_string(&parsed.structured_content).unwrap(), r#"{"b":1,"a":[true,null]}"#);
+    let image = call(&upstream, "image").await.unwrap();
+    assert!(
+        matches!(&image.content[..], [ContentBlock::Image { mime_type, .. }] if mime_type == "image/png")
+    );
+    assert_eq!(image.structured_content, None);
+    let plain = call(&upstream, "grow").await.unwrap();
+    assert_eq!((text(&plain), plain.structured_content.as_ref()), ("grown", None));
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
+async fn prx_1_6_a_tool_error_and_a_refusal_say_what_the_upstream_said() {
+    let upstream = connected(scripted(&[])).await;
+    let sad = call(&upstream, "sad").await.unwrap();
+    assert!(sad.is_error && text(&sad) == r#"{"no": 1}"# && sad.structured_content.is_none());
+    let refused = call(&upstream, "refuse").await.unwrap_err();
+    assert_eq!(refused.to_string(), "not like this (error -32602)");
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
+async fn prx_1_5_arguments_arrive_as_they_are_and_odd_names_are_callable() {
+    let upstream = connected(scripted(&[])).await;
+    let args: JsonObject = serde_json::from_str(r#"{"z": null, "a": 1.5, "ü": ["x", {"q": true}]}"#).unwrap();
+    for name in ["echo", "two_words"] {
+        let output = tool(&upstream, name).call(args.clone(), &CallContext::detached()).await.unwrap();
+        assert_eq!(output.structured_content, Some(args.clone().into()));
+        // In the order in which they were given.
+        assert_eq!(text(&output), r#"{"z":null,"a":1.5,"ü":["x",{"q":true}]}"#);
+    }
+    upstream.shut_down().await;
+}

@@ -1,0 +1,135 @@
+//! A scripted MCP server over HTTP, on a free loopback port.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+/// What the server does, and what it has seen.
+#[derive(Default)]
+pub(crate) struct Script {
+    pub(crate) sessions: Mutex<HashSet<String>>,
+    /// How many sessions were opened.
+    pub(crate) initialized: Mutex<usize>,
+    /// The tools that were called, whether or not the call was then refused.
+    pub(crate) called: Mutex<Vec<String>>,
+    /// The token that is asked for.
+    pub(crate) token: Option<String>,
+    /// The status of a refusal.
+    pub(crate) denial: Option<StatusCode>,
+    /// Where everything but `/moved` is redirected to.
+    pub(crate) redirect: Option<String>,
+    /// Whether calls are answered with an error that repeats the credentials.
+    pub(crate) is_indiscreet: bool,
+    /// Every value of the `Authorization` header that came in.
+    pub(crate) authorizations: Mutex<Vec<Option<String>>>,
+}
+
+/// A running server; it ends when this is dropped.
+pub(crate) struct Web {
+    pub(crate) script: Arc<Script>,
+    pub(crate) address: SocketAddr,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Web {
+    pub(crate) async fn start(script: Script) -> Self {
+        Self::start_at(Arc::new(script), "127.0.0.1:0".parse().unwrap()).await
+    }
+
+    pub(crate) async fn start_at(script: Arc<Script>, address: SocketAddr) -> Self {
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/{*path}", any(serve)).with_state(script.clone());
+        let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { script, address, task }
+    }
+
+    pub(crate) fn url(&self) -> url::Url {
+        format!("http://{}/mcp", self.address).parse().unwrap()
+    }
+}
+
+async fn serve(
+    State(script): State<Arc<Script>>,
+    method: Method,
+    uri: axum::http::Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+    script.authorizations.lock().unwrap().push(header("authorization"));
+    if let Some(target) = script.redirect.as_ref().filter(|_| uri.path() != "/moved") {
+        return (StatusCode::TEMPORARY_REDIRECT, [("location", target.clone())]).into_response();
+    }
+    if let Some(token) = &script.token
+        && header("authorization").as_ref() != Some(&format!("Bearer {token}"))
+    {
+        return (script.denial.unwrap_or(StatusCode::UNAUTHORIZED), "go away").into_response();
+    }
+    if method != Method::POST {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    let message: Value = serde_json::from_slice(&body).unwrap();
+    let (id, name) = (&message["id"], message["params"]["name"].as_str().unwrap_or_default());
+    let answer = |result: Value| Json(json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    let method = message["method"].as_str().unwrap_or_default();
+    match method {
+        "server/discover" => {
+            let error =
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "unknown method"}});
+            return Json(error).into_response();
+        }
+        "initialize" => {
+            let mut count = script.initialized.lock().unwrap();
+            *count += 1;
+            let session = format!("session-{count}");
+            script.sessions.lock().unwrap().insert(session.clone());
+            let result = json!({
+                "protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "web", "version": "1"},
+            });
+            return ([("mcp-session-id", session)], answer(result)).into_response();
+        }
+        _ => {}
+    }
+    if method == "tools/call" {
+        script.called.lock().unwrap().push(name.to_owned());
+    }
+    let is_known = header("mcp-session-id").is_some_and(|it| script.sessions.lock().unwrap().contains(&it));
+    if !is_known {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    match method {
+        "tools/call" if script.is_indiscreet => {
+            let page = format!("{:?}\n{}", header("authorization"), "long ".repeat(1000));
+            (StatusCode::BAD_REQUEST, page).into_response()
+        }
+        "tools/list" => {
+            let object = json!({"type": "object"});
+            answer(json!({"tools": [
+                {"name": "read", "inputSchema": object, "annotations": {"readOnlyHint": true}},
+                {"name": "put", "inputSchema": object, "annotations": {"idempotentHint": true}},
+                {"name": "pay", "inputSchema": object},
+                {"name": "broken", "inputSchema": 7},
+            ]}))
+            .into_response()
+        }
+        "tools/call" => answer(json!({"content": [{"type": "text", "text": name}]})).into_response(),
+        _ => StatusCode::ACCEPTED.into_response(),
+    }
+}
