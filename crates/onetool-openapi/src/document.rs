@@ -108,7 +108,7 @@ impl Text {
             format: "JSON",
             reason: error.to_string(),
         })?;
-        Ok(Document { location: &self.location, root })
+        Ok(Document { location: &self.location, text: &self.json, root })
     }
 }
 
@@ -138,6 +138,7 @@ fn parse_yaml(text: &str) -> Result<Value, String> {
 /// A document's parts.
 pub(crate) struct Document<'t> {
     pub(crate) location: &'t Location,
+    text: &'t str,
     root: Node<'t>,
 }
 
@@ -178,13 +179,16 @@ impl<'t> Document<'t> {
 
     /// Returns what a JSON Pointer points at, parsed; nothing if nothing is there.
     pub(crate) fn value(&self, pointer: &str) -> Result<Option<Value>, String> {
-        match self.raw(pointer) {
-            Some(raw) => parse(&raw).map(Some),
+        match self.text_at(pointer) {
+            Some(text) => parse(text).map(Some),
             None => Ok(None),
         }
     }
 
-    fn raw(&self, pointer: &str) -> Option<Cow<'t, str>> {
+    fn text_at(&self, pointer: &str) -> Option<&'t str> {
+        if pointer.is_empty() {
+            return Some(self.text);
+        }
         let mut node = &self.root;
         let mut steps = pointer.split('/').skip(usize::from(pointer.starts_with('/')));
         let raw = loop {
@@ -207,7 +211,7 @@ impl<'t> Document<'t> {
                 _ => return None,
             };
         }
-        Some(Cow::Borrowed(text))
+        Some(text)
     }
 }
 

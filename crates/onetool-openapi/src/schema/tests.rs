@@ -30,7 +30,7 @@ fn oas_1_1_schemas_of_every_dialect_become_json_schema() {
         (
             OpenApi30,
             json!({"$ref": "#/components/schemas/A", "nullable": true, "description": "D", "maximum": 3}),
-            json!({"anyOf": [{"$ref": "#/$defs/A", "description": "D"}, {"type": "null"}]}),
+            json!({"description": "D", "anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}),
         ),
         (
             OpenApi30,

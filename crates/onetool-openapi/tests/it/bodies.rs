@@ -92,7 +92,8 @@ fn parts(seen: &Recorded) -> Vec<(String, Vec<u8>)> {
     let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
     let text: String = seen.body.iter().map(|byte| char::from(*byte)).collect();
     let inner = text.strip_suffix(&format!("--{boundary}--\r\n")).unwrap();
-    let split = inner.split(&format!("--{boundary}\r\n")).skip(1);
+    let separator = format!("--{boundary}\r\n");
+    let split = inner.split(&separator).skip(1);
     split
         .map(|part| {
             let (head, content) = part.split_once("\r\n\r\n").unwrap();

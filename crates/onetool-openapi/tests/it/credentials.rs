@@ -106,7 +106,7 @@ async fn with_tokens(accepts_header: bool) -> (Upstream, Api, Arc<AtomicUsize>) 
         Reply::new(401, "application/json", r#"{"error":"expired"}"#)
     })
     .await;
-    let schemes = json!({"o": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": upstream.url("/token"), "scopes": {}}}}});
+    let schemes = json!({"o": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": upstream.url("/token").as_str(), "scopes": {}}}}});
     let mut options = options_at(&upstream);
     options.auth = Auth::of(Credential::ClientCredentials {
         client_id: "me".into(),
@@ -244,7 +244,7 @@ async fn a5_credentials_over_plain_http_to_another_host_are_refused_at_load() {
 async fn p4_a_server_that_only_the_description_names_gets_no_credentials_of_the_operators() {
     let (named, other) = (Upstream::echo().await, Upstream::echo().await);
     let description = openapi(json!({
-        "/x": {"get": {"operationId": "x"}}, "/y": {"get": {"operationId": "y", "servers": [{"url": other.url("/")}]}}
+        "/x": {"get": {"operationId": "x"}}, "/y": {"get": {"operationId": "y", "servers": [{"url": other.url("/").as_str()}]}}
     }));
     let mut options = options_at(&named);
     options.auth = Auth::of(Credential::Bearer(SECRET.into()));

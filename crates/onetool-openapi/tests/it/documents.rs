@@ -15,7 +15,7 @@ fn pets(version: &str) -> Value {
 
 #[tokio::test]
 async fn oas_1_1_json_and_yaml_of_every_version_from_text_file_and_url() {
-    let swagger = json!({"swagger": "2.0", "info": {"title": "Pets", "version": "7"}, "host": "pets.example", "basePath": "/v1",
+    let swagger = json!({"swagger": "2.0", "info": {"title": "Pets", "version": "7"}, "host": "pets.example", "schemes": ["http", "https"], "basePath": "/v1",
         "paths": {"/pets/{petId}": {"get": {"operationId": "getPet", "parameters": [{"name": "petId", "in": "path", "required": true, "type": "integer"}]}}}});
     for description in [pets("3.0.3"), pets("3.1.0"), swagger] {
         let folder = tempfile::tempdir().unwrap();

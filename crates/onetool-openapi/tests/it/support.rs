@@ -100,7 +100,7 @@ impl Upstream {
 async fn serve(
     mut stream: TcpStream,
     record: &Mutex<Vec<Recorded>>,
-    answer: &dyn for<'a> Fn(&'a Recorded) -> Reply,
+    answer: &(dyn Fn(&Recorded) -> Reply + Send + Sync),
 ) {
     let Some(request) = read(&mut stream).await else { return };
     let Reply { status, headers, body } = answer(&request);
