@@ -52,7 +52,7 @@ impl Location {
     /// A file has to lie under the folder of the description, a URL has to be of its origin.
     pub(crate) fn join(&self, root: &Self, reference: &str) -> Result<Self, String> {
         match (self, root) {
-            (Self::File(path), Self::File(root)) => {
+            (Self::File(path), Self::File(_)) => {
                 let reference = percent_encoding::percent_decode_str(reference).decode_utf8_lossy();
                 let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
                 if reference.contains(':') || !Path::new(&*reference).components().all(is_plain) {
@@ -61,9 +61,7 @@ impl Location {
                     ));
                 }
                 let joined = path.parent().unwrap_or(Path::new("")).join(&*reference);
-                let joined: PathBuf = joined.components().filter(|it| *it != Component::CurDir).collect();
-                debug_assert!(joined.starts_with(root.parent().unwrap_or(Path::new(""))));
-                Ok(Self::File(joined))
+                Ok(Self::File(joined.components().collect()))
             }
             (Self::Url(url), Self::Url(root)) => {
                 let joined = url.join(reference).map_err(|error| format!("'{reference}': {error}"))?;

@@ -77,6 +77,12 @@ pub enum LoadError {
         /// How long it may be.
         max: usize,
     },
+    /// The planner itself failed.
+    #[error("reading '{document}' crashed, which is a fault of onetool; please report it")]
+    Crashed {
+        /// The document.
+        document: String,
+    },
     /// A header of the options cannot be sent.
     #[error("header '{name}' cannot be sent: its name or value has characters that no header may have")]
     Header {

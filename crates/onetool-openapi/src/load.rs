@@ -10,7 +10,7 @@ use url::{Host, Url};
 
 use crate::cache::CacheFile;
 use crate::call::{OperationTool, Shared};
-use crate::document::{Location, Text};
+use crate::document::{Location, Text, shown_url};
 use crate::guard::NetworkGuard;
 use crate::names::PACK_NAME_MAX;
 use crate::plan::{self, Plan, Planned};
@@ -87,59 +87,97 @@ pub async fn load(origin: Origin, options: ApiOptions, cache: Option<&Path>) -> 
     let location = origin.location();
     let bytes = origin.read(&client, options.limits.document_bytes).await?;
     let document_bytes = bytes.len();
-    let file = cache.map(|folder| CacheFile::new(folder, &bytes, &location, &options));
-    let cached = file.as_ref().and_then(CacheFile::read);
+    let options = Arc::new(options);
+    let (bytes, file, cached) = blocking(&location, {
+        let (location, options, cache) = (location.clone(), options.clone(), cache.map(Path::to_owned));
+        move || {
+            let file = cache.map(|folder| CacheFile::new(&folder, &bytes, &location, &options));
+            let cached = file.as_ref().and_then(CacheFile::read);
+            (bytes, file, cached)
+        }
+    })
+    .await?;
     let from_cache = cached.is_some();
     let plan = match cached {
         Some(plan) => plan,
-        None => {
-            let (plan, is_one_document) = plan_all(location, bytes, &client, &options).await?;
-            // The key covers one document only, so plans of several are made anew each time.
-            if let Some(file) = file.filter(|_| is_one_document)
-                && let Err(error) = file.write(&plan)
-            {
-                tracing::warn!(api = options.name, %error, "cannot keep the plan of an OpenAPI description");
-            }
-            plan
-        }
+        None => plan_all(location, bytes, file, &client, &options).await?,
     };
-    let mut api = assemble(plan, options, headers, client).await?;
+    let mut api = assemble(plan, &options, headers, client).await?;
     api.report.document_bytes = document_bytes;
     api.report.from_cache = from_cache;
     Ok(api)
+}
+
+/// Works on a thread that may be busy: a large description takes longer than a runtime's thread may be kept.
+async fn blocking<T: Send + 'static>(
+    location: &Location,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, LoadError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| LoadError::Crashed { document: location.to_string() })
+}
+
+/// What is known so far of a description and the documents that it refers to.
+struct Reading {
+    texts: Vec<Text>,
+    failed: HashMap<Location, String>,
+}
+
+impl Reading {
+    fn plan(&self, options: &ApiOptions) -> Result<Planned, LoadError> {
+        let documents = self.texts.iter().map(Text::parse).collect::<Result<Vec<_>, _>>()?;
+        plan::plan(&documents, &self.failed, options)
+    }
+
+    /// Keeps a plan. The key covers one document only, so plans of several are made anew each time.
+    fn keep(&self, plan: &Plan, file: Option<&CacheFile>, options: &ApiOptions) {
+        let is_one_document = self.texts.len() == 1 && self.failed.is_empty();
+        if let Some(file) = file.filter(|_| is_one_document)
+            && let Err(error) = file.write(plan)
+        {
+            tracing::warn!(api = options.name, %error, "cannot keep the plan of an OpenAPI description");
+        }
+    }
 }
 
 /// Plans a description; reads the documents that it needs, as it turns out that it does.
 async fn plan_all(
     location: Location,
     bytes: Vec<u8>,
+    file: Option<CacheFile>,
     client: &LazyClient,
-    options: &ApiOptions,
-) -> Result<(Plan, bool), LoadError> {
-    let mut texts = vec![Text::new(location, bytes)?];
-    let mut failed = HashMap::new();
+    options: &Arc<ApiOptions>,
+) -> Result<Plan, LoadError> {
+    let root = location.clone();
+    let text = blocking(&root, move || Text::new(location, bytes)).await??;
+    let mut reading = Reading { texts: vec![text], failed: HashMap::new() };
+    let file = Arc::new(file);
     for _ in 0..MAX_ROUNDS {
-        let wanted = {
-            let documents = texts.iter().map(Text::parse).collect::<Result<Vec<_>, _>>()?;
-            match plan::plan(&documents, &failed, options)? {
-                Planned::Whole(plan) => return Ok((*plan, texts.len() == 1 && failed.is_empty())),
-                Planned::Needs(wanted) => wanted,
+        let (file, shared) = (file.clone(), options.clone());
+        let (back, planned) = blocking(&root, move || {
+            let planned = reading.plan(&shared);
+            if let Ok(Planned::Whole(plan)) = &planned {
+                reading.keep(plan, file.as_ref().as_ref(), &shared);
             }
+            (reading, planned)
+        })
+        .await?;
+        reading = back;
+        let wanted = match planned? {
+            Planned::Whole(plan) => return Ok(*plan),
+            Planned::Needs(wanted) => wanted,
         };
         for location in wanted {
-            match read_text(&location, &texts, client, options).await {
-                Ok(text) => texts.push(text),
+            match read_text(&location, &reading.texts, client, options).await {
+                Ok(text) => reading.texts.push(text),
                 Err(reason) => {
-                    failed.insert(location, reason);
+                    reading.failed.insert(location, reason);
                 }
             }
         }
     }
-    let document = texts[0].location.to_string();
-    Err(LoadError::NotOpenApi {
-        document,
-        reason: format!("its references need more than {MAX_ROUNDS} rounds"),
-    })
+    let reason = format!("its references need more than {MAX_ROUNDS} rounds");
+    Err(LoadError::NotOpenApi { document: root.to_string(), reason })
 }
 
 async fn read_text(
@@ -193,7 +231,7 @@ fn headers(options: &ApiOptions) -> Result<HeaderMap, LoadError> {
 
 async fn assemble(
     plan: Plan,
-    options: ApiOptions,
+    options: &ApiOptions,
     headers: HeaderMap,
     client: LazyClient,
 ) -> Result<Api, LoadError> {
@@ -211,7 +249,7 @@ async fn assemble(
     }
     let base_for = (base.clone(), base_is_given);
     let limit = options.limits.answer_bytes;
-    let shared = Shared::new(store, base_for, headers, client, limit, options.auth, header.schemes);
+    let shared = Shared::new(store, base_for, headers, client, limit, options.auth.clone(), header.schemes);
     for url in shared.token_urls() {
         check_transport(&url, true)?;
     }
@@ -253,7 +291,8 @@ async fn assemble(
     let report = Report {
         title: header.title,
         version: header.version,
-        base_url: base,
+        // A password in the URL is nobody else's business.
+        base_url: base.and_then(|url| Url::parse(&shown_url(&url)).ok()),
         operations: tools.len(),
         left_out,
         renamed: header.renamed,

@@ -126,7 +126,9 @@ pub(super) fn styled(holder: &Value, place: Place) -> Encoding {
         _ => usual,
     };
     let explode = holder.get("explode").and_then(Value::as_bool).unwrap_or(style == Style::Form);
-    Encoding { style, explode, reserved: is_true(holder.get("allowReserved")) }
+    // Only a query can hold reserved characters; a path would become another one.
+    let reserved = place == Place::Query && is_true(holder.get("allowReserved"));
+    Encoding { style, explode, reserved }
 }
 
 /// Returns what Swagger 2.0's `collectionFormat` says.

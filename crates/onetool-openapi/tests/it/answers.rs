@@ -95,7 +95,7 @@ async fn oas_1_4_json_is_asked_for_where_the_operation_has_it() {
     let upstream = Upstream::echo().await;
     let responses = |types: Value| {
         let types = types.as_array().unwrap().iter().map(|it| (it.as_str().unwrap().to_owned(), json!({})));
-        json!({"200": {"description": "", "content": serde_json::Map::from_iter(types)}})
+        json!({"200": {"description": "", "content": types.collect::<serde_json::Map<_, _>>()}})
     };
     let description = openapi(json!({
         "/a": {"get": {"operationId": "a", "responses": responses(json!(["text/html", "application/vnd.api+json"]))}},

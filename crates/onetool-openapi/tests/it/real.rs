@@ -49,6 +49,7 @@ fn resident() -> String {
     status.lines().filter(|it| it.starts_with("VmRSS")).map(str::to_owned).collect()
 }
 
+#[expect(clippy::print_stdout, reason = "times and memory are for people to read")]
 async fn whole(path: &str, pack: &str, options: impl Fn(&mut ApiOptions)) -> Api {
     let bytes = bytes(path);
     let expected = operations(&bytes);

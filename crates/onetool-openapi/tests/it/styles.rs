@@ -174,7 +174,7 @@ async fn oas_1_3_what_would_change_the_request_is_refused() {
     ] {
         match call(&api, "go", args.clone()).await {
             Err(error) => {
-                assert!(error.to_string().contains(reason) && !reason.is_empty(), "{args}: {error}")
+                assert!(error.to_string().contains(reason) && !reason.is_empty(), "{args}: {error}");
             }
             Ok(_) => assert!(reason.is_empty(), "{args}"),
         }

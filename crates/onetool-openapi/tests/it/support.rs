@@ -105,7 +105,8 @@ async fn serve(
     let Some(request) = read(&mut stream).await else { return };
     let Reply { status, headers, body } = answer(&request);
     record.lock().unwrap().push(request);
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers =
+        headers.iter().fold(String::new(), |all, (name, value)| format!("{all}{name}: {value}\r\n"));
     let head = format!(
         "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n{headers}\r\n",
         body.len()
