@@ -62,7 +62,7 @@ async fn oas_1_4_an_http_error_is_a_tool_error_with_status_and_body() {
 }
 
 #[tokio::test]
-async fn o6_answers_are_unpacked_and_held_to_their_limit() {
+async fn oas_1_4_answers_are_unpacked_and_held_to_their_limit() {
     let packed = |bytes: &[u8]| {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(bytes).unwrap();

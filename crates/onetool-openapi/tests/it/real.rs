@@ -68,9 +68,9 @@ async fn whole(path: &str, pack: &str, options: impl Fn(&mut ApiOptions)) -> Api
     api
 }
 
-/// Checks every `step`th input schema; all of them take minutes without optimization.
+/// Checks every input schema, and every `step`th output schema: those are larger by far.
 fn check_schemas(api: &Api, step: usize) {
-    for tool in api.tools.iter().step_by(step) {
+    for (at, tool) in api.tools.iter().enumerate() {
         let (name, schema) = (&tool.spec().name, Value::Object(tool.spec().input_schema.peek().into_owned()));
         assert_eq!(schema["type"], "object", "{name}");
         for union in ["oneOf", "anyOf", "allOf", "$ref"] {
@@ -82,7 +82,9 @@ fn check_schemas(api: &Api, step: usize) {
         let is_plain =
             |key: &String| key.len() <= 64 && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         assert!(keys.clone().all(is_plain), "{name}: {:?}", keys.collect::<Vec<_>>());
-        if let Some(output) = &tool.spec().output_schema {
+        if at % step == 0
+            && let Some(output) = &tool.spec().output_schema
+        {
             let output = Value::Object(output.peek().into_owned());
             assert_eq!(output["type"], "object", "{name}");
             jsonschema::validator_for(&output).unwrap_or_else(|error| panic!("{name}, output: {error}"));
