@@ -1,0 +1,306 @@
+//! Credentials: which of them a call needs, where they go, and tokens that are fetched for it.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use indexmap::IndexMap;
+use onetool_core::ToolError;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+use serde_json::Value;
+use tokio::sync::Mutex;
+use url::Url;
+
+use super::request::Request;
+use super::style::Escape;
+use crate::plan::model::{Place, Scheme};
+use crate::transport::{LazyClient, causes, read_limited};
+use crate::{Auth, Credential};
+
+/// A token is renewed this long before it ends.
+const EARLY: Duration = Duration::from_secs(30);
+
+/// What a token lasts if nobody says so.
+const USUAL_LIFE: Duration = Duration::from_mins(5);
+
+const MAX_TOKEN_ANSWER: usize = 1 << 20;
+
+/// Shorter values are not worth hiding: they stand in ordinary words.
+const REDACTED_MIN: usize = 6;
+
+/// The credentials of one API.
+pub(super) struct Authenticator {
+    auth: Auth,
+    schemes: IndexMap<String, Scheme>,
+    /// Held while a token is fetched: calls that need the same one wait for it instead of fetching their own.
+    tokens: Mutex<HashMap<TokenKey, Token>>,
+    secrets: std::sync::RwLock<Vec<String>>,
+}
+
+type TokenKey = (String, String, String);
+
+struct Token {
+    value: String,
+    ends: Instant,
+}
+
+/// One credential of a call.
+struct Proof<'a> {
+    credential: &'a Credential,
+    scheme: Option<&'a Scheme>,
+    scopes: &'a [String],
+}
+
+impl Authenticator {
+    pub(super) fn new(auth: Auth, schemes: IndexMap<String, Scheme>, headers: &[String]) -> Self {
+        let mut secrets = headers.to_vec();
+        for credential in auth.all() {
+            match credential {
+                Credential::Bearer(secret) | Credential::ApiKey(secret) => {
+                    secrets.push(secret.expose().into());
+                }
+                Credential::Basic { username, password } => {
+                    secrets.push(password.expose().into());
+                    secrets.push(basic(username, password.expose()));
+                }
+                Credential::ClientCredentials { client_id, client_secret, .. } => {
+                    secrets.push(client_secret.expose().into());
+                    secrets.push(basic(client_id, client_secret.expose()));
+                }
+            }
+        }
+        let this = Self { auth, schemes, tokens: Mutex::default(), secrets: std::sync::RwLock::default() };
+        for secret in secrets {
+            this.hide(secret);
+        }
+        this
+    }
+
+    /// Returns the URLs that tokens are fetched from.
+    pub(super) fn token_urls(&self) -> impl Iterator<Item = Url> {
+        let has_client = |it: &Credential| matches!(it, Credential::ClientCredentials { .. });
+        let any = self.auth.any.as_ref().is_some_and(has_client);
+        let of_scheme = self.schemes.iter().filter_map(move |(name, scheme)| match scheme {
+            Scheme::OAuth2 { token_url } if any || self.auth.schemes.get(name).is_some_and(has_client) => {
+                token_url.as_deref().and_then(|url| Url::parse(url).ok())
+            }
+            _ => None,
+        });
+        let given = self.auth.all().filter_map(|it| match it {
+            Credential::ClientCredentials { token_url, .. } => token_url.clone(),
+            _ => None,
+        });
+        given.chain(of_scheme)
+    }
+
+    /// Puts the credentials of a call into its request; tells whether one of them can be renewed.
+    pub(super) async fn apply(
+        &self,
+        request: &mut Request,
+        security: Option<&[IndexMap<String, Vec<String>>]>,
+        client: &LazyClient,
+    ) -> Result<bool, ToolError> {
+        let mut renewable = false;
+        for Proof { credential, scheme, scopes } in self.choose(security) {
+            match (credential, scheme) {
+                (Credential::ApiKey(key), Some(Scheme::ApiKey { name, place })) => {
+                    put(request, name, *place, key.expose())?;
+                }
+                (Credential::Bearer(token), Some(Scheme::ApiKey { name, place })) => {
+                    let is_authorization =
+                        *place == Place::Header && name.eq_ignore_ascii_case("authorization");
+                    let token = token.expose();
+                    let token = if is_authorization { format!("Bearer {token}") } else { token.to_owned() };
+                    put(request, name, *place, &token)?;
+                }
+                (Credential::Bearer(token) | Credential::ApiKey(token), _) => {
+                    authorize(request, &format!("Bearer {}", token.expose()))?;
+                }
+                (Credential::Basic { username, password }, _) => {
+                    authorize(request, &format!("Basic {}", basic(username, password.expose())))?;
+                }
+                (Credential::ClientCredentials { .. }, _) => {
+                    let token = self.token(credential, scheme, scopes, client).await?;
+                    authorize(request, &format!("Bearer {token}"))?;
+                    renewable = true;
+                }
+            }
+        }
+        Ok(renewable)
+    }
+
+    /// Forgets all tokens: one of them was refused.
+    pub(super) async fn renew(&self) {
+        self.tokens.lock().await.clear();
+    }
+
+    /// Takes everything secret out of a text.
+    pub(super) fn scrub(&self, text: &str) -> String {
+        let secrets = self.secrets.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        secrets.iter().fold(text.to_owned(), |text, secret| {
+            if text.contains(secret.as_str()) { text.replace(secret.as_str(), "[redacted]") } else { text }
+        })
+    }
+
+    fn hide(&self, secret: String) {
+        if secret.chars().count() < REDACTED_MIN {
+            return;
+        }
+        let mut secrets = self.secrets.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for spelling in [Escape::Url(false).text(&secret), secret] {
+            if !secrets.contains(&spelling) {
+                secrets.push(spelling);
+            }
+        }
+        // Longest first, so that no secret hides behind a part of itself.
+        secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
+    }
+
+    /// Chooses the first alternative that all credentials are there for.
+    fn choose<'a>(&'a self, security: Option<&'a [IndexMap<String, Vec<String>>]>) -> Vec<Proof<'a>> {
+        match security {
+            Some([]) => return Vec::new(), // open to everybody, says the description
+            Some(alternatives) => {
+                let complete = |all: &'a IndexMap<String, Vec<String>>| {
+                    all.iter().map(|(name, scopes)| self.proof(name, scopes)).collect::<Option<Vec<_>>>()
+                };
+                let mut not_empty = alternatives.iter().filter(|it| !it.is_empty());
+                if let Some(proofs) = not_empty.find_map(complete) {
+                    return proofs;
+                }
+            }
+            None => {}
+        }
+        // Descriptions often forget their security schemes. A key needs one, to know its place.
+        let fallback = self.auth.any.as_ref().filter(|it| !matches!(it, Credential::ApiKey(_)));
+        fallback.map(|credential| Proof { credential, scheme: None, scopes: &[] }).into_iter().collect()
+    }
+
+    fn proof<'a>(&'a self, name: &str, scopes: &'a [String]) -> Option<Proof<'a>> {
+        let scheme = self.schemes.get(name);
+        let of_name = self.auth.schemes.get(name);
+        let any = || self.auth.any.as_ref().filter(|credential| fits(credential, scheme));
+        Some(Proof { credential: of_name.or_else(any)?, scheme, scopes })
+    }
+
+    async fn token(
+        &self,
+        credential: &Credential,
+        scheme: Option<&Scheme>,
+        required: &[String],
+        client: &LazyClient,
+    ) -> Result<String, ToolError> {
+        let Credential::ClientCredentials { client_id, client_secret, scopes, token_url } = credential else {
+            return Err(ToolError::failed("invariant: only clients fetch tokens"));
+        };
+        let of_scheme = match scheme {
+            Some(Scheme::OAuth2 { token_url: Some(url) }) => Url::parse(url).ok(),
+            _ => None,
+        };
+        let Some(url) = token_url.clone().or(of_scheme) else {
+            return Err(ToolError::failed("nobody says where OAuth2 tokens are; set token_url"));
+        };
+        let scope = if scopes.is_empty() { required.join(" ") } else { scopes.join(" ") };
+        let key = (client_id.clone(), url.to_string(), scope.clone());
+        let mut tokens = self.tokens.lock().await;
+        if let Some(token) = tokens.get(&key).filter(|it| it.ends > Instant::now()) {
+            return Ok(token.value.clone());
+        }
+        let token = fetch(client, &url, client_id, client_secret.expose(), &scope).await?;
+        self.hide(token.value.clone());
+        let value = token.value.clone();
+        tokens.insert(key, token);
+        Ok(value)
+    }
+}
+
+fn fits(credential: &Credential, scheme: Option<&Scheme>) -> bool {
+    match (credential, scheme) {
+        (Credential::ApiKey(_), Some(Scheme::ApiKey { .. }))
+        | (Credential::Basic { .. }, Some(Scheme::Basic))
+        | (
+            Credential::Bearer(_) | Credential::ClientCredentials { .. },
+            Some(Scheme::Bearer | Scheme::OAuth2 { .. }),
+        ) => true,
+        (Credential::Bearer(_), Some(Scheme::ApiKey { name, place: Place::Header })) => {
+            name.eq_ignore_ascii_case("authorization")
+        }
+        _ => false,
+    }
+}
+
+/// Gets a token, first with the client in the header as RFC 6749 wants it, then in the body as some servers do.
+async fn fetch(
+    client: &LazyClient,
+    url: &Url,
+    id: &str,
+    secret: &str,
+    scope: &str,
+) -> Result<Token, ToolError> {
+    let failed = |reason: String| ToolError::failed(format!("cannot get an OAuth2 token: {reason}"));
+    client.guard().check(url).await.map_err(|error| failed(error.to_string()))?;
+    let http = client.get().map_err(failed)?;
+    let mut form = "grant_type=client_credentials".to_owned();
+    let field = |name: &str, value: &str| format!("&{name}={}", Escape::Form.text(value));
+    if !scope.is_empty() {
+        form.push_str(&field("scope", scope));
+    }
+    let mut refused = String::new();
+    for in_body in [false, true] {
+        let request = http.post(url.clone()).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let request = if in_body {
+            request.body(format!("{form}{}{}", field("client_id", id), field("client_secret", secret)))
+        } else {
+            let (id, secret) = (Escape::Form.text(id), Escape::Form.text(secret));
+            request.basic_auth(id, Some(secret)).body(form.clone())
+        };
+        let response = request.send().await.map_err(|error| failed(causes(&error.without_url())))?;
+        let status = response.status();
+        if matches!(status.as_u16(), 400 | 401) && !in_body {
+            continue;
+        }
+        let bytes = read_limited(response, MAX_TOKEN_ANSWER).await.map_err(|error| failed(causes(&error)))?;
+        let answer: Value = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default();
+        if let Some(value) =
+            answer.get("access_token").and_then(Value::as_str).filter(|_| status.is_success())
+        {
+            let life =
+                answer.get("expires_in").and_then(Value::as_u64).map_or(USUAL_LIFE, Duration::from_secs);
+            let ends = Instant::now() + life.saturating_sub(EARLY);
+            return Ok(Token { value: value.to_owned(), ends });
+        }
+        let error = answer.get("error").and_then(Value::as_str).unwrap_or("no access_token in the answer");
+        refused = format!("HTTP {status}: {error}");
+    }
+    Err(failed(refused))
+}
+
+fn basic(username: &str, password: &str) -> String {
+    BASE64.encode(format!("{username}:{password}"))
+}
+
+fn authorize(request: &mut Request, value: &str) -> Result<(), ToolError> {
+    put(request, AUTHORIZATION.as_str(), Place::Header, value)
+}
+
+fn put(request: &mut Request, name: &str, place: Place, value: &str) -> Result<(), ToolError> {
+    match place {
+        Place::Header | Place::Path => {
+            let wrong = || {
+                ToolError::failed(format!("the credential for header '{name}' cannot be sent in a header"))
+            };
+            let header = HeaderName::try_from(name).map_err(|_| wrong())?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+            value.set_sensitive(true);
+            request.headers.insert(header, value);
+        }
+        Place::Query => request.add_query(name, value),
+        Place::Cookie => {
+            let value = Escape::Url(false).text(value);
+            request.cookies.retain(|(cookie, _)| cookie != name);
+            request.cookies.push((name.to_owned(), value));
+        }
+    }
+    Ok(())
+}

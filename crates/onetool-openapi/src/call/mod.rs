@@ -1,0 +1,183 @@
+//! A tool that calls one operation.
+
+mod answer;
+mod auth;
+mod body;
+mod request;
+mod style;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::{Method, Response, StatusCode};
+use tracing::Instrument as _;
+use url::Url;
+
+use crate::Auth;
+use crate::plan::model::{CallPlan, Scheme};
+use crate::store::{Span, Store};
+use crate::transport::{LazyClient, MAX_REDIRECTS, causes, read_limited};
+use answer::Answer;
+use auth::Authenticator;
+use request::Request;
+
+/// What all operations of an API share.
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    /// Where operations are that do not say otherwise.
+    pub(crate) base: Option<Url>,
+    /// Whether the operator said so, and not the description.
+    pub(crate) base_is_given: bool,
+    pub(crate) headers: HeaderMap,
+    pub(crate) client: LazyClient,
+    pub(crate) answer_bytes: usize,
+    authenticator: Authenticator,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        store: Store,
+        base: (Option<Url>, bool),
+        headers: HeaderMap,
+        client: LazyClient,
+        answer_bytes: usize,
+        auth: Auth,
+        schemes: IndexMap<String, Scheme>,
+    ) -> Self {
+        let secrets: Vec<String> =
+            headers.values().filter_map(|it| it.to_str().ok()).map(str::to_owned).collect();
+        let authenticator = Authenticator::new(auth, schemes, &secrets);
+        Self { store, base: base.0, base_is_given: base.1, headers, client, answer_bytes, authenticator }
+    }
+
+    pub(crate) fn token_urls(&self) -> impl Iterator<Item = Url> {
+        self.authenticator.token_urls()
+    }
+}
+
+/// One operation as a tool.
+pub(crate) struct OperationTool {
+    pub(crate) spec: ToolSpec,
+    pub(crate) call: Span,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Tool for OperationTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        args: JsonObject,
+        _: &'a CallContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let span =
+            tracing::debug_span!("openapi.request", tool = %self.spec.name, status = tracing::field::Empty);
+        Box::pin(async move { self.send(args).await.map_err(|error| self.scrubbed(error)) }.instrument(span))
+    }
+}
+
+impl OperationTool {
+    async fn send(&self, args: JsonObject) -> Result<ToolOutput, ToolError> {
+        let shared = &self.shared;
+        let plan: CallPlan = serde_json::from_str(shared.store.get(self.call))
+            .map_err(|error| ToolError::failed(format!("the plan of this operation is damaged: {error}")))?;
+        let own = plan.server.as_deref().and_then(|url| Url::parse(url).ok());
+        let Some(base) = own.as_ref().or(shared.base.as_ref()) else {
+            return Err(ToolError::failed("nobody says where this API is; set base_url"));
+        };
+        // A server that only the description names gets no credentials once the operator named another one.
+        let is_trusted =
+            !shared.base_is_given || shared.base.as_ref().is_some_and(|it| it.origin() == base.origin());
+        let none = HeaderMap::new();
+        let draft = Request::new(&plan, base, if is_trusted { &shared.headers } else { &none }, args)?;
+        let mut response = None;
+        for attempt in 0..2 {
+            let mut request = draft.clone();
+            let renewable = is_trusted
+                && shared.authenticator.apply(&mut request, plan.security.as_deref(), &shared.client).await?;
+            let answered = self.exchange(request).await?;
+            let refused = answered.status() == StatusCode::UNAUTHORIZED && renewable && attempt == 0;
+            response = Some(answered);
+            if !refused {
+                break;
+            }
+            shared.authenticator.renew().await;
+        }
+        let Some(response) = response else {
+            return Err(ToolError::failed("invariant: one attempt is made"));
+        };
+        let status = response.status();
+        tracing::Span::current().record("status", status.as_u16());
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let content_type = content_type.unwrap_or_default().to_owned();
+        let limit = shared.answer_bytes;
+        let bytes = read_limited(response, limit).await.map_err(|error| unreachable(&error))?;
+        let bytes = bytes.ok_or_else(|| {
+            ToolError::failed(format!("the answer is longer than the limit of {limit} bytes"))
+        })?;
+        Ok(Answer { status, content_type, bytes }.output(|text| shared.authenticator.scrub(text)))
+    }
+
+    /// Sends a request and follows redirects; credentials and headers of ours never leave the first origin.
+    async fn exchange(&self, mut request: Request) -> Result<Response, ToolError> {
+        let client = self.shared.client.get().map_err(ToolError::failed)?;
+        let first = request.url.origin();
+        for _ in 0..=MAX_REDIRECTS {
+            let checked = self.shared.client.guard().check(&request.url).await;
+            checked.map_err(|refused| ToolError::failed(refused.to_string()))?;
+            let response = client.execute(request.to_http()?).await.map_err(|error| unreachable(&error))?;
+            let Some(next) = redirect(&response, &request.url)? else { return Ok(response) };
+            if next.origin() != first {
+                let kept = [ACCEPT, CONTENT_TYPE].into_iter();
+                let kept = kept.filter_map(|name| Some((name.clone(), request.headers.get(name)?.clone())));
+                request.headers = kept.collect();
+                request.cookies.clear();
+            }
+            let status = response.status();
+            let becomes_get = status == StatusCode::SEE_OTHER
+                || (matches!(status.as_u16(), 301 | 302) && request.method == Method::POST);
+            if becomes_get && request.method != Method::HEAD {
+                request.method = Method::GET;
+                request.body = None;
+                request.headers.remove(CONTENT_TYPE);
+            }
+            request.url = next;
+        }
+        Err(ToolError::failed(format!("the API redirects more than {MAX_REDIRECTS} times")))
+    }
+
+    fn scrubbed(&self, error: ToolError) -> ToolError {
+        match error {
+            ToolError::Failed { message, .. } => ToolError::failed(self.shared.authenticator.scrub(&message)),
+            other => other,
+        }
+    }
+}
+
+/// Returns where a response sends us, if it does.
+fn redirect(response: &Response, from: &Url) -> Result<Option<Url>, ToolError> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some(location) = response.headers().get(LOCATION).and_then(|it| it.to_str().ok()) else {
+        return Ok(None);
+    };
+    let next = from.join(location).map_err(|_| ToolError::failed("the API redirects to what is no URL"))?;
+    if from.scheme() == "https" && next.scheme() != "https" {
+        return Err(ToolError::failed("the API redirects from https to an unprotected address"));
+    }
+    Ok(Some(next))
+}
+
+/// Describes why there is no response, without the URL: its query may hold a key.
+fn unreachable(error: &reqwest::Error) -> ToolError {
+    let mut text = causes(error);
+    if let Some(url) = error.url() {
+        text = text.replace(url.as_str(), &crate::document::shown_url(url));
+    }
+    ToolError::failed(text)
+}

@@ -1,0 +1,28 @@
+//! OpenAPI descriptions as tools.
+//!
+//! [`load`] reads a description (OpenAPI 3.0 and 3.1, Swagger 2.0; JSON or YAML), plans a call for every operation, and
+//! gives back one [`Tool`](onetool_core::Tool) each. Only the plan stays in memory: names, descriptions, and one block
+//! of texts out of which schemas are built when somebody asks for them.
+//!
+//! An internal component crate of onetool; it promises no stable API.
+
+mod cache;
+mod call;
+mod document;
+mod error;
+mod glob;
+mod guard;
+mod load;
+mod names;
+mod options;
+mod plan;
+mod schema;
+mod source;
+mod store;
+mod transport;
+
+pub use error::LoadError;
+pub use guard::{NetworkGuard, Refused, is_public};
+pub use load::{Api, Report, load};
+pub use options::{ApiOptions, Auth, Credential, Filter, Limits, OperationOverride, Secret};
+pub use source::Origin;

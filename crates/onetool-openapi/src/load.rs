@@ -1,0 +1,324 @@
+//! From an origin to tools.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use onetool_core::{Schema, Tool, ToolName, ToolSpec};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use url::{Host, Url};
+
+use crate::cache::CacheFile;
+use crate::call::{OperationTool, Shared};
+use crate::document::{Location, Text, shown_url};
+use crate::guard::NetworkGuard;
+use crate::names::PACK_NAME_MAX;
+use crate::plan::{self, Plan, Planned};
+use crate::source::{Origin, read_referenced};
+use crate::transport::LazyClient;
+use crate::{ApiOptions, LoadError};
+
+/// How often documents may turn out to need further documents.
+const MAX_ROUNDS: usize = 16;
+
+/// An API as tools.
+pub struct Api {
+    /// A tool per operation, in the order of the description.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// What was found, and what could not be used.
+    pub report: Report,
+}
+
+/// What was found in a description.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The API's title.
+    pub title: String,
+    /// The API's version.
+    pub version: String,
+    /// Where the API is.
+    pub base_url: Option<Url>,
+    /// How many operations are tools.
+    pub operations: usize,
+    /// Operations that cannot be used, and why; filtered ones are not among them.
+    pub left_out: Vec<(String, String)>,
+    /// Operations whose names had to be shortened or told apart, and their names now.
+    pub renamed: Vec<(String, String)>,
+    /// What is wrong with the description or the options but does not keep an operation from working.
+    pub warnings: Vec<String>,
+    /// The size of the description.
+    pub document_bytes: usize,
+    /// What listing all tools would cost a model, in tokens, roughly.
+    pub token_estimate: usize,
+    /// Whether the plan was made before and kept.
+    pub from_cache: bool,
+}
+
+/// Turns a description into tools.
+///
+/// With a folder as `cache`, the plan of a description is kept there, and used as long as neither the description nor
+/// the options change. What cannot be kept is only logged.
+///
+/// ```
+/// use onetool_openapi::{ApiOptions, Origin, load};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let text = r#"{"openapi": "3.1.0", "servers": [{"url": "https://pets.example"}],
+///                "paths": {"/pets/{id}": {"get": {"operationId": "getPet"}}}}"#;
+/// let origin = Origin::Text { text: text.into(), base: None };
+/// let api = load(origin, ApiOptions::new("pets"), None).await?;
+/// assert_eq!(api.tools[0].spec().signature(), "pets.get_pet(id: str)");
+/// # Ok::<(), onetool_openapi::LoadError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the description cannot be read or is none, when nobody says where the API is, and when the options would
+/// send credentials unprotected. A single operation that cannot be used is reported instead.
+pub async fn load(origin: Origin, options: ApiOptions, cache: Option<&Path>) -> Result<Api, LoadError> {
+    if options.name.len() > PACK_NAME_MAX {
+        return Err(LoadError::PackName { name: options.name, max: PACK_NAME_MAX });
+    }
+    let headers = headers(&options)?;
+    let guard = guard(&origin, &options);
+    let client = LazyClient::new(guard.clone(), options.timeout);
+    let location = origin.location();
+    let bytes = origin.read(&client, options.limits.document_bytes).await?;
+    let document_bytes = bytes.len();
+    let options = Arc::new(options);
+    let (bytes, file, cached) = blocking(&location, {
+        let (location, options, cache) = (location.clone(), options.clone(), cache.map(Path::to_owned));
+        move || {
+            let file = cache.map(|folder| CacheFile::new(&folder, &bytes, &location, &options));
+            let cached = file.as_ref().and_then(CacheFile::read);
+            (bytes, file, cached)
+        }
+    })
+    .await?;
+    let from_cache = cached.is_some();
+    let plan = match cached {
+        Some(plan) => plan,
+        None => plan_all(location, bytes, file, &client, &options).await?,
+    };
+    let mut api = assemble(plan, &options, headers, client).await?;
+    api.report.document_bytes = document_bytes;
+    api.report.from_cache = from_cache;
+    Ok(api)
+}
+
+/// Works on a thread that may be busy: a large description takes longer than a runtime's thread may be kept.
+async fn blocking<T: Send + 'static>(
+    location: &Location,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, LoadError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| LoadError::Crashed { document: location.to_string() })
+}
+
+/// What is known so far of a description and the documents that it refers to.
+struct Reading {
+    texts: Vec<Text>,
+    failed: HashMap<Location, String>,
+}
+
+impl Reading {
+    fn plan(&self, options: &ApiOptions) -> Result<Planned, LoadError> {
+        let documents = self.texts.iter().map(Text::parse).collect::<Result<Vec<_>, _>>()?;
+        plan::plan(&documents, &self.failed, options)
+    }
+
+    /// Keeps a plan. The key covers one document only, so plans of several are made anew each time.
+    fn keep(&self, plan: &Plan, file: Option<&CacheFile>, options: &ApiOptions) {
+        let is_one_document = self.texts.len() == 1 && self.failed.is_empty();
+        if let Some(file) = file.filter(|_| is_one_document)
+            && let Err(error) = file.write(plan)
+        {
+            tracing::warn!(api = options.name, %error, "cannot keep the plan of an OpenAPI description");
+        }
+    }
+}
+
+/// Plans a description; reads the documents that it needs, as it turns out that it does.
+async fn plan_all(
+    location: Location,
+    bytes: Vec<u8>,
+    file: Option<CacheFile>,
+    client: &LazyClient,
+    options: &Arc<ApiOptions>,
+) -> Result<Plan, LoadError> {
+    let root = location.clone();
+    let text = blocking(&root, move || Text::new(location, bytes)).await??;
+    let mut reading = Reading { texts: vec![text], failed: HashMap::new() };
+    let file = Arc::new(file);
+    for _ in 0..MAX_ROUNDS {
+        let (file, shared) = (file.clone(), options.clone());
+        let (back, planned) = blocking(&root, move || {
+            let planned = reading.plan(&shared);
+            if let Ok(Planned::Whole(plan)) = &planned {
+                reading.keep(plan, file.as_ref().as_ref(), &shared);
+            }
+            (reading, planned)
+        })
+        .await?;
+        reading = back;
+        let wanted = match planned? {
+            Planned::Whole(plan) => return Ok(*plan),
+            Planned::Needs(wanted) => wanted,
+        };
+        for location in wanted {
+            match read_text(&location, &reading.texts, client, options).await {
+                Ok(text) => reading.texts.push(text),
+                Err(reason) => {
+                    reading.failed.insert(location, reason);
+                }
+            }
+        }
+    }
+    let reason = format!("its references need more than {MAX_ROUNDS} rounds");
+    Err(LoadError::NotOpenApi { document: root.to_string(), reason })
+}
+
+async fn read_text(
+    location: &Location,
+    texts: &[Text],
+    client: &LazyClient,
+    options: &ApiOptions,
+) -> Result<Text, String> {
+    let limit = options.limits.documents;
+    if texts.len() > limit {
+        return Err(format!(
+            "'{location}' is not read: the description refers to more than {limit} documents"
+        ));
+    }
+    let size = options.limits.document_bytes;
+    let bytes = read_referenced(location, &texts[0].location, client, size).await?;
+    let text = Text::new(location.clone(), bytes).map_err(|error| error.to_string())?;
+    // What cannot be parsed must not take the description down with it.
+    text.parse().map_err(|error| error.to_string())?;
+    Ok(text)
+}
+
+/// Lets through what the configuration names: the base URL, the description's own URL, and where tokens are.
+fn guard(origin: &Origin, options: &ApiOptions) -> NetworkGuard {
+    if options.allow_private {
+        return NetworkGuard::allow_all();
+    }
+    let of_origin = match origin {
+        Origin::Url(url) => Some(url),
+        Origin::File(_) | Origin::Text { .. } => None,
+    };
+    let of_tokens = options.auth.all().filter_map(|it| match it {
+        crate::Credential::ClientCredentials { token_url, .. } => token_url.as_ref(),
+        _ => None,
+    });
+    let named = options.base_url.iter().chain(of_origin).chain(of_tokens);
+    named.fold(NetworkGuard::public(), NetworkGuard::allowing)
+}
+
+fn headers(options: &ApiOptions) -> Result<HeaderMap, LoadError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &options.headers {
+        let wrong = || LoadError::Header { name: name.escape_debug().to_string() };
+        let header = HeaderName::try_from(name).map_err(|_| wrong())?;
+        let mut value = HeaderValue::from_str(value.expose()).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        headers.insert(header, value);
+    }
+    Ok(headers)
+}
+
+async fn assemble(
+    plan: Plan,
+    options: &ApiOptions,
+    headers: HeaderMap,
+    client: LazyClient,
+) -> Result<Api, LoadError> {
+    let Plan { header, operations, store } = plan;
+    let guard = client.guard().clone();
+    let of_description = header.base_url.as_deref().and_then(|url| Url::parse(url).ok());
+    let base_is_given = options.base_url.is_some();
+    let base = options.base_url.clone().or(of_description);
+    let has_credentials = !options.auth.is_empty() || headers.keys().any(is_secret);
+    if let Some(base) = &base {
+        guard.check(base).await?;
+        check_transport(base, has_credentials)?;
+    } else if operations.iter().all(|it| it.server.is_none()) && !operations.is_empty() {
+        return Err(LoadError::NoBaseUrl { reason: header.no_base_url });
+    }
+    let base_for = (base.clone(), base_is_given);
+    let limit = options.limits.answer_bytes;
+    let shared = Shared::new(store, base_for, headers, client, limit, options.auth.clone(), header.schemes);
+    for url in shared.token_urls() {
+        check_transport(&url, true)?;
+    }
+    let shared = Arc::new(shared);
+
+    let mut left_out = header.left_out;
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::with_capacity(operations.len());
+    for operation in operations {
+        let server = operation.server.as_deref().and_then(|url| Url::parse(url).ok());
+        let usable = match server.as_ref().or(base.as_ref()) {
+            None => Err(format!("nobody says where it is ({}); set base_url", header.no_base_url)),
+            Some(_) if server.is_none() => Ok(()),
+            Some(url) => match guard.check(url).await {
+                Err(refused) => Err(refused.to_string()),
+                Ok(()) => {
+                    check_transport(url, has_credentials && !base_is_given).map_err(|error| error.to_string())
+                }
+            },
+        };
+        if let Err(reason) = usable {
+            left_out.push((operation.key, reason));
+            continue;
+        }
+        let lazy = |span| {
+            let shared = shared.clone();
+            Schema::lazy(move || shared.store.schema(span))
+        };
+        let spec = ToolSpec {
+            name: ToolName::in_pack(&options.name, &operation.name),
+            title: None,
+            description: operation.description,
+            input_schema: lazy(operation.input),
+            output_schema: operation.output.map(lazy),
+            annotations: Some(operation.annotations),
+            meta: None,
+        };
+        tools.push(Arc::new(OperationTool { spec, call: operation.call, shared: shared.clone() }));
+    }
+    let report = Report {
+        title: header.title,
+        version: header.version,
+        // A password in the URL is nobody else's business.
+        base_url: base.and_then(|url| Url::parse(&shown_url(&url)).ok()),
+        operations: tools.len(),
+        left_out,
+        renamed: header.renamed,
+        warnings: header.warnings,
+        token_estimate: header.token_estimate,
+        ..Report::default()
+    };
+    Ok(Api { tools, report })
+}
+
+/// Refuses to send credentials where others can read them on the way.
+fn check_transport(url: &Url, has_credentials: bool) -> Result<(), LoadError> {
+    let is_here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    if url.scheme() == "https" || is_here || !has_credentials {
+        return Ok(());
+    }
+    Err(LoadError::PlainHttp { host: url.host_str().unwrap_or_default().to_owned() })
+}
+
+/// Tells whether a header by its name carries a credential.
+fn is_secret(name: &HeaderName) -> bool {
+    let words = ["auth", "cookie", "key", "token", "secret", "password", "credential", "session"];
+    words.iter().any(|word| name.as_str().contains(word))
+}

@@ -1,0 +1,91 @@
+//! All texts of a plan in one block of memory, and the schemas that are built out of it on demand.
+
+use std::collections::HashSet;
+
+use onetool_core::JsonObject;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A piece of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) length: u32,
+}
+
+/// Texts, and the definitions among them that schemas share.
+#[derive(Debug, Default)]
+pub(crate) struct Store {
+    pub(crate) text: String,
+    /// Name and schema, sorted by name.
+    pub(crate) definitions: Vec<(Span, Span)>,
+}
+
+/// How a schema refers to a definition, in the compact JSON of the store.
+const REFERENCE: &str = "\"$ref\":\"#/$defs/";
+
+impl Store {
+    /// Appends a value as compact JSON.
+    pub(crate) fn push(&mut self, value: &impl Serialize) -> Result<Span, String> {
+        let json = serde_json::to_string(value).map_err(|error| error.to_string())?;
+        self.push_text(&json)
+    }
+
+    pub(crate) fn push_text(&mut self, text: &str) -> Result<Span, String> {
+        let too_large = |_| "the description needs more than 4 GB".to_owned();
+        let start = u32::try_from(self.text.len()).map_err(too_large)?;
+        let length = u32::try_from(text.len()).map_err(too_large)?;
+        start.checked_add(length).ok_or_else(|| "the description needs more than 4 GB".to_owned())?;
+        self.text.push_str(text);
+        Ok(Span { start, length })
+    }
+
+    /// Returns a piece; empty if there is no such piece.
+    pub(crate) fn get(&self, span: Span) -> &str {
+        let start = span.start as usize;
+        self.text.get(start..start + span.length as usize).unwrap_or_default()
+    }
+
+    /// Builds a schema with all definitions that it needs, under `$defs`.
+    pub(crate) fn schema(&self, root: Span) -> JsonObject {
+        let Ok(Value::Object(mut schema)) = serde_json::from_str(self.get(root)) else {
+            return JsonObject::from_iter([("type".to_owned(), "object".into())]);
+        };
+        let mut definitions = JsonObject::new();
+        for (name, body) in self.reachable(root) {
+            let body = serde_json::from_str(body).unwrap_or(Value::Bool(true));
+            definitions.insert(name.to_owned(), body);
+        }
+        if !definitions.is_empty() {
+            schema.insert("$defs".into(), Value::Object(definitions));
+        }
+        schema
+    }
+
+    /// Returns names and schemas of all definitions that a schema needs, each once.
+    pub(crate) fn reachable(&self, root: Span) -> Vec<(&str, &str)> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut pending = vec![self.get(root)];
+        while let Some(text) = pending.pop() {
+            for name in references(text) {
+                if let Some(at) = self.find(name).filter(|at| seen.insert(*at)) {
+                    let body = self.get(self.definitions[at].1);
+                    found.push((name, body));
+                    pending.push(body);
+                }
+            }
+        }
+        found
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.definitions.binary_search_by(|(it, _)| self.get(*it).cmp(name)).ok()
+    }
+}
+
+/// Returns the names that a schema refers to. In compact JSON the mark cannot stand inside a string, where its quotes
+/// would be escaped.
+fn references(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices(REFERENCE).filter_map(|(at, mark)| text[at + mark.len()..].split('"').next())
+}

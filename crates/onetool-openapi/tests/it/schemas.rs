@@ -1,0 +1,106 @@
+//! Input and output schemas: complete, compiling, without end only where the data has none.
+
+use onetool_openapi::ApiOptions;
+use serde_json::{Value, json};
+
+use crate::support::{invalid, load_text, openapi, tool};
+
+async fn api(paths: Value, schemas: Value) -> onetool_openapi::Api {
+    let mut description = openapi(paths);
+    description["servers"] = json!([{"url": "https://x.example"}]);
+    description["components"] = json!({"schemas": schemas});
+    load_text(description.to_string(), ApiOptions::new("x")).await.unwrap()
+}
+
+fn post(id: &str, schema: Value) -> Value {
+    json!({"post": {"operationId": id, "requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}}})
+}
+
+#[tokio::test]
+async fn n5_no_union_stands_at_the_top_of_an_input_schema() {
+    let reference = json!({"$ref": "#/components/schemas/U"});
+    for union in ["oneOf", "anyOf", "allOf"] {
+        let schemas = json!({"U": {union: [{"type": "object", "properties": {"a": {}}}, {"type": "array"}]}});
+        let api = api(json!({"/a": post("go", reference.clone())}), schemas).await;
+        let schema = &tool(&api, "go").spec().input_schema;
+        assert_eq!(schema["type"], "object");
+        assert!(
+            ["oneOf", "anyOf", "allOf", "$ref"].iter().all(|key| !schema.contains_key(*key)),
+            "{schema:?}"
+        );
+        assert_eq!(schema["required"], json!(["body"]));
+    }
+}
+
+#[tokio::test]
+async fn n3_circles_that_concern_one_value_are_cut() {
+    let schemas = json!({
+        "Pet": {"type": "object", "properties": {"kind": {"type": "string"}}, "required": ["kind"],
+                "oneOf": [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]},
+        "Cat": {"allOf": [{"$ref": "#/components/schemas/Pet"}, {"properties": {"lives": {"type": "integer"}}, "required": ["lives"]}]},
+        "Dog": {"allOf": [{"$ref": "#/components/schemas/Pet"}, {"properties": {"bark": {"type": "string"}}, "required": ["bark"]}]},
+        "Self": {"$ref": "#/components/schemas/Self"},
+        "A": {"$ref": "#/components/schemas/B"}, "B": {"anyOf": [{"$ref": "#/components/schemas/A"}]},
+    });
+    let list =
+        |name: &str| json!({"type": "array", "items": {"$ref": format!("#/components/schemas/{name}")}});
+    let paths = json!({"/p": post("pets", list("Pet")), "/s": post("selves", list("Self")), "/a": post("ays", list("A"))});
+    let api = api(paths, schemas).await;
+    // These would never return if the circle were still there.
+    assert_eq!(invalid(tool(&api, "pets"), &json!({"body": [{"kind": "cat", "lives": 9}]})), None);
+    assert!(invalid(tool(&api, "pets"), &json!({"body": [{"lives": 9}]})).is_some());
+    assert_eq!(invalid(tool(&api, "selves"), &json!({"body": [1]})), None);
+    assert_eq!(invalid(tool(&api, "ays"), &json!({"body": [1]})), None);
+}
+
+#[tokio::test]
+async fn oas_1_1_arguments_hold_all_places_in_one_schema() {
+    let paths = json!({"/a/{id}": {"parameters": [{"name": "id", "in": "path", "description": "Which.", "schema": {"type": "integer"}}],
+        "post": {"operationId": "go", "summary": "Goes.", "description": "Goes far.\n\nSlowly.", "deprecated": true,
+            "parameters": [{"name": "q", "in": "query", "schema": {"type": "string", "default": "x"}}, {"name": "H", "in": "header"},
+                           {"name": "c", "in": "cookie"}, {"name": "Authorization", "in": "header", "required": true}],
+            "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/B"}}}}}}});
+    let schemas = json!({"B": {"type": "object", "required": ["n"], "properties": {"n": {"type": "string"}, "o": {"$ref": "#/components/schemas/O"}}},
+                         "O": {"type": "string", "nullable": true, "enum": ["a"]}, "Unused": {"type": "object"}});
+    let api = api(paths, schemas).await;
+    let spec = tool(&api, "go").spec();
+    assert_eq!(spec.description, "Deprecated. Goes.\n\nGoes far.\n\nSlowly.");
+    assert_eq!(
+        Value::Object((*spec.input_schema).clone()),
+        json!({
+            "type": "object",
+            "properties": {
+                "id": {"type": "integer", "description": "Which."},
+                "q": {"type": "string", "description": "(default: \"x\")"},
+                "H": {}, "c": {},
+                "n": {"type": "string"},
+                "o": {"$ref": "#/$defs/O"},
+            },
+            "required": ["id", "n"],
+            "additionalProperties": false,
+            "$defs": {"O": {"type": ["string", "null"], "enum": ["a", null]}},
+        })
+    );
+    assert!(invalid(tool(&api, "go"), &json!({"id": 1, "n": "x", "tpyo": 1})).is_some());
+}
+
+#[tokio::test]
+async fn oas_1_4_output_schemas_are_given_where_the_answer_is_always_an_object() {
+    let answer = |responses: Value| json!({"get": {"responses": responses}});
+    let json =
+        |schema: Value| json!({"description": "", "content": {"application/json": {"schema": schema}}});
+    let reference = json!({"$ref": "#/components/schemas/Pet"});
+    let paths = json!({
+        "/one": answer(json!({"200": json(reference.clone()), "404": {"description": "no"}})),
+        "/list": answer(json!({"200": json(json!({"type": "array", "items": reference}))})),
+        "/both": answer(json!({"200": json(reference.clone()), "202": {"description": "later"}})),
+        "/text": answer(json!({"200": {"content": {"text/plain": {"schema": reference}}}})),
+        "/none": answer(json!({"204": {"description": "done"}})),
+    });
+    let api = api(paths, json!({"Pet": {"type": "object", "properties": {"n": {"type": "string"}}}})).await;
+    let has: Vec<bool> = api.tools.iter().map(|it| it.spec().output_schema.is_some()).collect();
+    assert_eq!(has, [true, false, false, false, false]);
+    let schema = tool(&api, "get_one").spec().output_schema.clone().unwrap();
+    assert_eq!((&schema["type"], &schema["$ref"]), (&json!("object"), &json!("#/$defs/Pet")));
+    assert_eq!(schema["$defs"]["Pet"]["properties"]["n"]["type"], "string");
+}
