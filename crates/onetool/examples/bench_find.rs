@@ -7,23 +7,33 @@
 //! DIR holds `tools.jsonl` (`{name, description, inputSchema?, server?}`) and `queries.jsonl` (`{query, gold}`).
 
 #![expect(clippy::print_stdout, reason = "its answers are its output")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes, places and fractions of a bench"
+)]
 
 use std::error::Error;
 use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use onetool::search::{Document, Index};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How many names an answer has; measures that look at ten never miss the rest.
 const RANKED: usize = 100;
+/// How many queries are timed at each size.
+const QUERIES: usize = 2000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     match given.as_slice() {
         ["run", folder] => answer(Path::new(folder)),
-        _ => Err("give: run DIR".into()),
+        ["scale"] => scale(),
+        _ => Err("give: run DIR, or: scale".into()),
     }
 }
 
@@ -53,4 +63,172 @@ fn answer(folder: &Path) -> Result<(), Box<dyn Error>> {
 fn lines(path: &Path) -> Result<Vec<Value>, Box<dyn Error>> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+}
+
+/// Builds an index of many generated tools and searches it, at three sizes.
+fn scale() -> Result<(), Box<dyn Error>> {
+    println!("   tools  build ms  memory MB  bytes/tool   p50 ms   p95 ms   p99 ms  first ms  add+remove ms");
+    for size in [1_000_u32, 10_000, 100_000] {
+        let mut random = Random(u64::from(size));
+        let lexicon = Lexicon::new(&mut random, 8 * size.isqrt());
+        let tools: Vec<Generated> = (0..size).map(|number| lexicon.tool(&mut random, number)).collect();
+        let queries: Vec<String> = (0..QUERIES).map(|_| lexicon.query(&mut random, &tools)).collect();
+
+        let before = resident_bytes()?;
+        let start = Instant::now();
+        let mut index = Index::new();
+        tools.iter().for_each(|tool| index.insert(&tool.document()));
+        let build = start.elapsed();
+        // What is derived for searching belongs to the memory.
+        let start = Instant::now();
+        let found = index.search(&queries[0], 5).len();
+        let first = start.elapsed();
+        let memory = resident_bytes()?.saturating_sub(before);
+
+        let mut times = Vec::new();
+        let mut answered = found;
+        for query in &queries {
+            let start = Instant::now();
+            answered += index.search(query, 5).len();
+            times.push(start.elapsed());
+        }
+        if answered < queries.len() {
+            return Err(format!("only {answered} hits for {} queries", queries.len()).into());
+        }
+        let mut changes = Vec::new();
+        for tool in tools.iter().step_by(tools.len() / 100) {
+            let start = Instant::now();
+            index.remove(&tool.name);
+            index.insert(&tool.document());
+            changes.push(start.elapsed());
+        }
+        println!(
+            "{size:>8}  {:>8.1}  {:>9.1}  {:>10}  {:>7.3}  {:>7.3}  {:>7.3}  {:>8.3}  {:>13.3}",
+            millis(build),
+            memory as f64 / 1e6,
+            memory / u64::from(size),
+            millis(percentile(&mut times, 50)),
+            millis(percentile(&mut times, 95)),
+            millis(percentile(&mut times, 99)),
+            millis(first),
+            millis(percentile(&mut changes, 50)),
+        );
+    }
+    Ok(())
+}
+
+/// A tool that nobody wrote, of the size that tools have.
+struct Generated {
+    name: String,
+    description: String,
+    pack: String,
+    schema: Map<String, Value>,
+}
+
+impl Generated {
+    fn document(&self) -> Document<'_> {
+        Document {
+            name: &self.name,
+            description: &self.description,
+            pack: &self.pack,
+            input_schema: Some(&self.schema),
+            ..Document::default()
+        }
+    }
+}
+
+/// Made-up words; as in a language, few are used often and many seldom.
+struct Lexicon(Vec<String>);
+
+impl Lexicon {
+    fn new(random: &mut Random, size: u32) -> Self {
+        const SYLLABLES: [&str; 24] = [
+            "ba", "con", "de", "fi", "ga", "ho", "in", "jo", "ka", "lo", "mer", "no", "or", "pa", "qui", "re", "sen",
+            "ti", "ul", "ver", "wa", "xi", "yo", "ze",
+        ];
+        let word = |random: &mut Random| -> String {
+            (0..2 + random.below(3)).map(|_| SYLLABLES[random.below(24) as usize]).collect()
+        };
+        Self((0..size).map(|_| word(random)).collect())
+    }
+
+    /// Picks a word, the n-th one about 1/n as often as the first.
+    fn word(&self, random: &mut Random) -> &str {
+        let size = self.0.len() as f64;
+        &self.0[(size.powf(random.fraction()) as usize - 1).min(self.0.len() - 1)]
+    }
+
+    fn words(&self, random: &mut Random, count: u64) -> String {
+        (0..count).map(|_| self.word(random)).collect::<Vec<_>>().join(" ")
+    }
+
+    fn tool(&self, random: &mut Random, number: u32) -> Generated {
+        const VERBS: [&str; 8] = ["get", "list", "create", "delete", "update", "search", "send", "run"];
+        // A server has about twenty tools.
+        let pack = format!("{}{}", self.0[number as usize / 20 % self.0.len()], number / 20);
+        let verb = VERBS[random.below(8) as usize];
+        let name = format!("{pack}.{verb}_{}_{}_{number}", self.word(random), self.word(random));
+        let count = 6 + random.below(24);
+        let description = format!("{verb} the {} for {}.", self.words(random, count), self.words(random, 3));
+        let parameters = 1 + random.below(6);
+        let properties: Map<String, Value> = (0..parameters)
+            .map(|_| {
+                let text = self.words(random, 8);
+                (self.words(random, 2).replace(' ', "_"), json!({"type": "string", "description": text}))
+            })
+            .collect();
+        let schema = Map::from_iter([("properties".to_owned(), Value::Object(properties))]);
+        Generated { name, description, pack, schema }
+    }
+
+    /// Asks for a tool as people do: some of its words, some others, now and then a typo or a second sentence.
+    fn query(&self, random: &mut Random, tools: &[Generated]) -> String {
+        let tool = &tools[random.below(tools.len() as u64) as usize];
+        let mut words: Vec<&str> = tool.description.split(' ').filter(|_| random.below(3) == 0).collect();
+        words.extend(["please", "get", self.word(random), self.word(random)]);
+        let mut query = words.join(" ");
+        if random.below(4) == 0 {
+            query.push('x');
+        }
+        if random.below(4) == 0 {
+            query += &format!(". Then list {}", self.words(random, 6));
+        }
+        query
+    }
+}
+
+/// xorshift64*: the same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 32) % bound
+    }
+
+    fn fraction(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+fn percentile(times: &mut [Duration], percent: usize) -> Duration {
+    times.sort_unstable();
+    times[(times.len() - 1) * percent / 100]
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Returns the memory that this process holds.
+fn resident_bytes() -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS in /proc/self/status")?;
+    Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }

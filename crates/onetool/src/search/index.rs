@@ -400,9 +400,9 @@ impl Index {
         self.substrings.candidates(part).iter().copied().filter(move |term| longer(&self.term(*term).text))
     }
 
-    /// Returns the terms that one slip of the keyboard makes of `word`.
-    pub(super) fn terms_near(&self, word: &str) -> BTreeSet<TermId> {
-        self.typos.candidates(word).filter(|term| is_one_slip(&self.term(*term).text, word)).collect()
+    /// Returns the terms that one slip of the keyboard makes of `word`, some of them more than once.
+    pub(super) fn terms_near(&self, word: &str) -> impl Iterator<Item = TermId> {
+        self.typos.candidates(word).filter(move |term| is_one_slip(&self.term(*term).text, word))
     }
 
     pub(super) fn idf(&self, term: TermId) -> f64 {

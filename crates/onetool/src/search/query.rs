@@ -1,6 +1,6 @@
-//! A query as the index understands it: its terms, what else may be meant by them, and its parts.
+//! A query as the index understands it: its terms, what else may be meant by them, and its segments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::fuzzy::SHORTEST;
@@ -15,12 +15,16 @@ const TOKENS_MAX: usize = 256;
 const SEGMENTS_MAX: usize = 16;
 /// A segment of fewer words says too little alone.
 const SEGMENT_MIN: usize = 2;
-/// How many words that contain the query's word count; a word that is part of more is too common to tell.
+/// How many words that contain the query's word count, shortest first.
 const SUBSTRINGS_MAX: usize = 64;
+/// How many words a mistyped one may have been meant for, in alphabetical order.
+const TYPOS_MAX: usize = 16;
 
 const VERB_WEIGHT: f64 = 0.3;
 const SUBSTRING_WEIGHT: f64 = 0.3;
-const TYPO_WEIGHT: f64 = 0.7;
+const TYPO_WEIGHT: f64 = 0.5;
+/// Words of a URL, path or mail address are what a tool is to be used on, hardly which tool.
+const ADDRESS_WEIGHT: f64 = 0.3;
 
 /// One term of the sum that ranks a tool.
 #[derive(Debug, Clone, Copy)]
@@ -31,105 +35,102 @@ pub(super) struct Wanted {
     pub(super) kind: MatchKind,
 }
 
-/// What a text, or a part of it, asks for.
+/// What a query, or a segment of it, asks for.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// In alphabetical order of terms: sums come out the same, however the index grew.
     pub(super) wanted: Vec<Wanted>,
-    /// Neighbours, each pair once, in their order.
-    pub(super) pairs: Vec<(TermId, TermId)>,
+    /// The same, to look a term up.
+    pub(super) weights: HashMap<TermId, f64>,
+    /// Words that stand side by side, and where in the query.
+    pub(super) pairs: HashMap<(TermId, TermId), usize>,
 }
 
-impl Plan {
-    pub(super) fn find(&self, term: TermId) -> Option<&Wanted> {
-        self.wanted.iter().find(|wanted| wanted.term == term)
-    }
+/// A word of a query that says something about what is wanted.
+struct Word {
+    token: Token,
+    /// How much it says.
+    weight: f64,
 }
 
-/// A query as a whole, and its segments if it has several.
+/// What a word may mean: a term, how likely it is meant, and why.
+type Meaning = (TermId, f64, MatchKind);
+
+/// Plans a query as a whole, and its segments if it has several.
 pub(super) fn plans(index: &Index, query: &str) -> (Plan, Vec<Plan>) {
     let (words, segments) = read(query);
-    let mut meanings: BTreeMap<&str, Vec<(TermId, f64, MatchKind)>> = BTreeMap::new();
-    for word in &words {
-        meanings.entry(word).or_insert_with(|| meanings_of(index, word));
+    let mut meanings: HashMap<&str, Vec<Meaning>> = HashMap::new();
+    for Word { token, .. } in &words {
+        meanings.entry(&token.text).or_insert_with(|| meanings_of(index, token));
     }
-    let plan = |words: &[String]| {
-        let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
-        words.iter().for_each(|word| *counts.entry(word).or_default() += 1.0);
-        let mut wanted: BTreeMap<&str, Wanted> = BTreeMap::new();
-        for (word, count) in counts {
-            for &(term, weight, kind) in &meanings[word] {
-                let repeated = if kind == MatchKind::Exact { count * 1.5 / (count + 0.5) } else { 1.0 };
-                let new = Wanted { term, weight: weight * repeated, idf: index.idf(term), kind };
-                let known = wanted.entry(&index.term(term).text).or_insert(new);
-                if (new.weight, known.kind) > (known.weight, new.kind) {
-                    *known = new;
-                }
-            }
-        }
-        let mut pairs = Vec::new();
-        for pair in words.windows(2) {
-            let (Some(left), Some(right)) = (index.find_term(&pair[0]), index.find_term(&pair[1])) else {
-                continue;
-            };
-            if !pairs.contains(&(left, right)) {
-                pairs.push((left, right));
-            }
-        }
-        Plan { wanted: wanted.into_values().collect(), pairs }
-    };
+    let plan = |words: &[Word]| plan(index, words, &meanings);
     (plan(&words), segments.into_iter().map(|segment| plan(&words[segment])).collect())
 }
 
-/// Returns the terms that a word may mean.
-fn meanings_of(index: &Index, word: &str) -> Vec<(TermId, f64, MatchKind)> {
+fn plan(index: &Index, words: &[Word], meanings: &HashMap<&str, Vec<Meaning>>) -> Plan {
+    let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
+    for Word { token, weight } in words {
+        *counts.entry(&token.text).or_default() += weight;
+    }
+    let mut wanted: BTreeMap<&str, Wanted> = BTreeMap::new();
+    for (word, count) in counts {
+        for &(term, likely, kind) in meanings.get(word).into_iter().flatten() {
+            // A word that is said again counts more; what it may mean otherwise does not.
+            let said = if kind == MatchKind::Exact { count * 1.5 / (count + 0.5) } else { count.min(1.0) };
+            let new = Wanted { term, weight: likely * said, idf: index.idf(term), kind };
+            let known = wanted.entry(&index.term(term).text).or_insert(new);
+            if (new.weight, known.kind) > (known.weight, new.kind) {
+                *known = new;
+            }
+        }
+    }
+    let wanted: Vec<Wanted> = wanted.into_values().collect();
+    let mut pairs = HashMap::new();
+    for (at, pair) in words.windows(2).enumerate() {
+        let term = |word: &Word| index.find_term(&word.token.text);
+        if let (Some(left), Some(right)) = (term(&pair[0]), term(&pair[1])) {
+            pairs.entry((left, right)).or_insert(at);
+        }
+    }
+    Plan { weights: wanted.iter().map(|it| (it.term, it.weight)).collect(), wanted, pairs }
+}
+
+fn meanings_of(index: &Index, token: &Token) -> Vec<Meaning> {
+    let word = &*token.text;
     let exact = index.find_term(word);
-    let mut meanings: Vec<_> = exact.map(|term| (term, 1.0, MatchKind::Exact)).into_iter().collect();
-    let verbs = same_verbs(word).filter_map(|verb| index.find_term(verb));
+    let mut meanings: Vec<Meaning> = exact.map(|term| (term, 1.0, MatchKind::Exact)).into_iter().collect();
+    let verbs = same_verbs(word).iter().filter_map(|verb| index.find_term(verb));
     meanings.extend(verbs.map(|term| (term, VERB_WEIGHT, MatchKind::Verb)));
-    if word.chars().take(SHORTEST).filter(|c| c.is_alphabetic()).count() < SHORTEST {
+    if word.chars().take_while(|c| c.is_alphabetic()).take(SHORTEST).count() < SHORTEST {
         return meanings;
     }
+    let text = |term: &TermId| &*index.term(*term).text;
     let mut containing: Vec<TermId> = index.name_terms_with(word).collect();
-    let text = |term: &TermId| &index.term(*term).text;
-    containing.sort_unstable_by(|a, b| text(a).len().cmp(&text(b).len()).then_with(|| text(a).cmp(text(b))));
-    containing.truncate(SUBSTRINGS_MAX);
-    meanings.extend(containing.into_iter().map(|term| (term, SUBSTRING_WEIGHT, MatchKind::Substring)));
+    containing.sort_unstable_by_key(|term| (text(term).len(), text(term)));
+    let containing = containing.into_iter().take(SUBSTRINGS_MAX);
+    meanings.extend(containing.map(|term| (term, SUBSTRING_WEIGHT, MatchKind::Substring)));
     if exact.is_none() {
-        let near = index.terms_near(word);
-        meanings.extend(near.into_iter().map(|term| (term, TYPO_WEIGHT, MatchKind::Typo)));
+        // The slip may be in the ending that the stemmer would have known.
+        let mut near: Vec<TermId> = index.terms_near(word).chain(index.terms_near(&token.word)).collect();
+        near.sort_unstable_by_key(text);
+        near.dedup();
+        let near = near.into_iter().take(TYPOS_MAX);
+        meanings.extend(near.map(|term| (term, TYPO_WEIGHT, MatchKind::Typo)));
     }
     meanings
 }
 
 /// Splits a query into words that say something, and those into segments if there are two or more.
-fn read(query: &str) -> (Vec<String>, Vec<Range<usize>>) {
-    let mut end = query.len().min(BYTES_MAX);
-    while !query.is_char_boundary(end) {
-        end -= 1;
-    }
-    let mut segments: Vec<Vec<Token>> = vec![Vec::new()];
-    for sentence in query[..end].split(['\n', ';', '。', '！', '？']) {
-        segments.push(Vec::new());
-        for word in sentence.split_whitespace() {
-            let plain = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-            if matches!(&*plain, "then" | "also" | "finally" | "next") {
-                segments.push(Vec::new());
-            }
-            segments.last_mut().into_iter().for_each(|segment| segment.extend(tokens(word)));
-            if word.trim_end_matches(['"', '\'', ')', '”', '’']).ends_with(['.', '!', '?']) {
-                segments.push(Vec::new());
-            }
-        }
-    }
+fn read(query: &str) -> (Vec<Word>, Vec<Range<usize>>) {
+    let segments = segments(&query[..query.floor_char_boundary(BYTES_MAX)]);
     // A query of nothing but stop words means them.
-    let only_stop_words = segments.iter().flatten().all(|token| token.is_stop_word);
+    let only_stop_words = segments.iter().flatten().all(|word| word.token.is_stop_word);
     let mut words = Vec::new();
     let mut ranges = Vec::new();
     for segment in segments {
         let start = words.len();
-        let kept = segment.into_iter().filter(|token| only_stop_words || !token.is_stop_word);
-        words.extend(kept.map(|token| token.text).take(TOKENS_MAX - start));
+        let kept = segment.into_iter().filter(|word| only_stop_words || !word.token.is_stop_word);
+        words.extend(kept.take(TOKENS_MAX - start));
         if words.len() >= start + SEGMENT_MIN {
             ranges.push(start..words.len());
         }
@@ -139,4 +140,31 @@ fn read(query: &str) -> (Vec<String>, Vec<Range<usize>>) {
         ranges.clear();
     }
     (words, ranges)
+}
+
+/// Splits a text at the ends of sentences, and where something else is to be done.
+fn segments(text: &str) -> Vec<Vec<Word>> {
+    let mut segments = Vec::new();
+    for line in text.split(['\n', ';', '。', '！', '？']) {
+        let mut segment = Vec::new();
+        for spelled in line.split_whitespace() {
+            let plain = spelled.trim_matches(|c: char| !c.is_alphanumeric());
+            if ["then", "also", "finally", "next"].iter().any(|word| plain.eq_ignore_ascii_case(word)) {
+                segments.push(std::mem::take(&mut segment));
+            }
+            let weight = if is_address(spelled) { ADDRESS_WEIGHT } else { 1.0 };
+            segment.extend(tokens(spelled).into_iter().map(|token| Word { token, weight }));
+            if spelled.trim_end_matches(['"', '\'', ')', '”', '’']).ends_with(['.', '!', '?']) {
+                segments.push(std::mem::take(&mut segment));
+            }
+        }
+        segments.push(segment);
+    }
+    segments
+}
+
+fn is_address(word: &str) -> bool {
+    let word = word.trim_start_matches(|c: char| c.is_ascii_punctuation() && !"/~.@".contains(c));
+    let starts = ["/", "~/", "./", "../", "www."].iter().any(|start| word.starts_with(start));
+    starts || word.contains("://") || word.contains('@')
 }

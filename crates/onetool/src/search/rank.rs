@@ -128,21 +128,21 @@ impl Index {
         for term in &stored.name_terms {
             let idf = self.idf(*term);
             all += idf;
-            asked += plan.find(*term).map_or(0.0, |wanted| wanted.weight.min(1.0) * idf);
+            asked += plan.weights.get(term).map_or(0.0, |weight| weight.min(1.0) * idf);
         }
         let name = if all > 0.0 { terms * NAME_BONUS * asked / all } else { 0.0 };
         let mut phrases = 0.0;
         if terms > 0.0 && !plan.pairs.is_empty() {
             let weights = &self.weights()[document as usize];
-            let mut found: BTreeMap<usize, f64> = BTreeMap::new();
+            // By their place in the query, so that the sum is the same every time.
+            let mut found: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
             for (field, pair) in stored.pairs() {
-                if let Some(at) = plan.pairs.iter().position(|wanted| *wanted == pair) {
-                    *found.entry(at).or_default() += f64::from(weights[field as usize]);
+                if let Some(at) = plan.pairs.get(&pair) {
+                    let (frequency, _) = found.entry(*at).or_insert_with(|| (0.0, self.pair_idf(pair)));
+                    *frequency += f64::from(weights[field as usize]);
                 }
             }
-            for (at, frequency) in found {
-                phrases += PHRASE_BONUS * self.pair_idf(plan.pairs[at]) * saturated(frequency);
-            }
+            phrases = found.into_values().map(|(frequency, idf)| PHRASE_BONUS * idf * saturated(frequency)).sum();
         }
         Closer { document, terms, name, phrases, segment: 0.0 }
     }

@@ -13,7 +13,10 @@ const TOKEN_MAX_CHARS: usize = 64;
 /// A word as the index knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
+    /// The stem.
     pub(super) text: String,
+    /// All of it, in small letters.
+    pub(super) word: String,
     /// It says nothing about what is wanted.
     pub(super) is_stop_word: bool,
 }
@@ -45,22 +48,19 @@ pub(super) fn piece_tokens(piece: &str, tokens: &mut Vec<Token>) {
 }
 
 fn token(word: &str) -> Token {
-    let mut text = word.to_lowercase();
-    if let Some((end, _)) = text.char_indices().nth(TOKEN_MAX_CHARS) {
-        text.truncate(end);
+    let word: String = word.chars().flat_map(char::to_lowercase).take(TOKEN_MAX_CHARS).collect();
+    if is_stop_word(&word) {
+        return Token { text: word.clone(), word, is_stop_word: true };
     }
-    if is_stop_word(&text) {
-        return Token { text, is_stop_word: true };
-    }
-    let algorithm = match text.chars().next() {
+    let algorithm = match word.chars().next() {
         Some('\u{400}'..='\u{52f}') => Algorithm::Russian,
         Some('\u{370}'..='\u{3ff}') => Algorithm::Greek,
         Some('\u{600}'..='\u{6ff}') => Algorithm::Arabic,
         _ => Algorithm::English,
     };
-    let stem = Stemmer::create(algorithm).stem(&text).into_owned();
+    let stem = Stemmer::create(algorithm).stem(&word).into_owned();
     // A stemmer may take all of a word that is nothing but an ending.
-    Token { text: if stem.is_empty() { text } else { stem }, is_stop_word: false }
+    Token { text: if stem.is_empty() { word.clone() } else { stem }, word, is_stop_word: false }
 }
 
 /// Brings different spellings of one character together, and takes accents off Latin letters.
@@ -108,7 +108,8 @@ fn unspaced_tokens(run: &str, tokens: &mut Vec<Token>) {
     for (at, c) in run.char_indices() {
         let end = at + c.len_utf8();
         for start in [before, Some(at)].into_iter().flatten() {
-            tokens.push(Token { text: run[start..end].to_owned(), is_stop_word: false });
+            let text = run[start..end].to_owned();
+            tokens.push(Token { word: text.clone(), text, is_stop_word: false });
         }
         before = Some(at);
     }

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measurements of the release binaries, each beside its peer in the same run.
 
 mod call;
+mod find;
 mod http;
 mod start;
 mod stdio;
@@ -11,18 +12,21 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-#[derive(Clone, Copy, Subcommand)]
+#[derive(Subcommand)]
 pub(crate) enum What {
     /// Spawn to initialize answer, beside a Python FastMCP server; idle memory
     Start,
     /// Time of one tools/call over stdio and HTTP, beside a bare rmcp server
     Call,
+    /// Quality of the search index on collections of real queries, beside TF-IDF and BM25; or its speed
+    Find(find::Options),
 }
 
 pub(crate) fn run(what: What) -> Result<()> {
     match what {
         What::Start => start::run(),
         What::Call => call::run(),
+        What::Find(options) => find::run(&options),
     }
 }
 
