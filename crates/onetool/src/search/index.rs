@@ -113,6 +113,13 @@ impl Stored {
         let in_name = pairs(name).map(|pair| (Field::Name, pair));
         in_name.chain(pairs(description).map(|pair| (Field::Description, pair)))
     }
+
+    fn distinct_pairs(&self) -> Vec<(TermId, TermId)> {
+        let mut pairs: Vec<_> = self.pairs().map(|(_, pair)| pair).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
 }
 
 /// What a term in each field of a document counts, after its length is taken into account.
@@ -202,8 +209,9 @@ impl Index {
             words_in_name,
             ..Stored::default()
         };
-        let pairs: BTreeSet<_> = stored.pairs().map(|(_, pair)| pair).collect();
-        pairs.into_iter().for_each(|pair| *self.pairs.entry(pair).or_default() += 1);
+        for pair in stored.distinct_pairs() {
+            *self.pairs.entry(pair).or_default() += 1;
+        }
         self.post(id, words);
         self.set_remembered(document.name, document.remembered);
     }
@@ -218,8 +226,7 @@ impl Index {
             *words -= u64::from(length);
             *filled -= u64::from(length > 0);
         }
-        let pairs: BTreeSet<_> = stored.pairs().map(|(_, pair)| pair).collect();
-        for pair in pairs {
+        for pair in stored.distinct_pairs() {
             if let Some(count) = self.pairs.get_mut(&pair) {
                 *count -= 1;
                 if *count == 0 {
@@ -342,7 +349,13 @@ impl Index {
                 }
                 entry.names += 1;
             }
-            let at = entry.postings.partition_point(|posting| posting.document < id);
+            // New documents mostly come last, and long lists are slow to search.
+            let is_last = entry.postings.last().is_none_or(|last| last.document < id);
+            let at = if is_last {
+                entry.postings.len()
+            } else {
+                entry.postings.partition_point(|posting| posting.document < id)
+            };
             if entry.postings.get(at).is_none_or(|posting| posting.document != id) {
                 entry.postings.insert(at, Posting { document: id, counts: [0; FIELDS] });
                 stored.terms.push(term);
