@@ -87,11 +87,15 @@ fn scale() -> Result<(), Box<dyn Error>> {
         let memory = resident_bytes()?.saturating_sub(before);
 
         let mut answered = 0;
-        let searches = Times::of(&queries, |query| answered += usize::from(!index.search(query, 5).is_empty()))?;
+        let searches =
+            Times::of(&queries, |query| answered += usize::from(!index.search(query, 5).is_empty()))?;
         if answered < queries.len() {
-            return Err(format!("{} of {} queries found nothing", queries.len() - answered, queries.len()).into());
+            return Err(
+                format!("{} of {} queries found nothing", queries.len() - answered, queries.len()).into()
+            );
         }
-        let changes = Times::of(tools.iter().step_by(tools.len() / 100), |tool| index.insert(&tool.document()))?;
+        let changes =
+            Times::of(tools.iter().step_by(tools.len() / 100), |tool| index.insert(&tool.document()))?;
         println!(
             "{size:>8}  {:>8.1}  {:>9.1}  {:>9.1}  {:>10}  {:>7.3}  {:>7.3}  {:>7.3}  {:>14.3}  {:>10.3}",
             build.percentile(50),
@@ -166,8 +170,8 @@ struct Lexicon(Vec<String>);
 impl Lexicon {
     fn new(random: &mut Random, size: u32) -> Self {
         const SYLLABLES: [&str; 24] = [
-            "ba", "con", "de", "fi", "ga", "ho", "in", "jo", "ka", "lo", "mer", "no", "or", "pa", "qui", "re", "sen",
-            "ti", "ul", "ver", "wa", "xi", "yo", "ze",
+            "ba", "con", "de", "fi", "ga", "ho", "in", "jo", "ka", "lo", "mer", "no", "or", "pa", "qui",
+            "re", "sen", "ti", "ul", "ver", "wa", "xi", "yo", "ze",
         ];
         let word = |random: &mut Random| -> String {
             (0..2 + random.below(3)).map(|_| SYLLABLES[random.below(24) as usize]).collect()
@@ -214,7 +218,8 @@ impl Lexicon {
             query.push('x');
         }
         if random.below(4) == 0 {
-            query += &format!(". Then list {}", self.words(random, 6));
+            query.push_str(". Then list ");
+            query.push_str(&self.words(random, 6));
         }
         query
     }
@@ -243,6 +248,7 @@ impl Random {
 /// Returns the memory that this process holds.
 fn resident_bytes() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS in /proc/self/status")?;
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS in /proc/self/status")?;
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }

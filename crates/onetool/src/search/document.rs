@@ -50,7 +50,13 @@ impl<'a> Parameters<'a> {
         parameters
     }
 
-    fn read(&mut self, root: &'a Map<String, Value>, schema: &'a Map<String, Value>, depth: usize, steps: usize) {
+    fn read(
+        &mut self,
+        root: &'a Map<String, Value>,
+        schema: &'a Map<String, Value>,
+        depth: usize,
+        steps: usize,
+    ) {
         if self.names.len() + self.texts.len() >= STRINGS {
             return;
         }

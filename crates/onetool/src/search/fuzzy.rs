@@ -109,9 +109,13 @@ mod tests {
 
     #[test]
     fn one_slip_is_one_change() {
-        for (left, right) in
-            [("weather", "wether"), ("weather", "weathwr"), ("weather", "waether"), ("weather", "weathers"), ("email", "emal")]
-        {
+        for (left, right) in [
+            ("weather", "wether"),
+            ("weather", "weathwr"),
+            ("weather", "waether"),
+            ("weather", "weathers"),
+            ("email", "emal"),
+        ] {
             assert!(is_one_slip(left, right) && is_one_slip(right, left), "{left} {right}");
         }
         for (left, right) in

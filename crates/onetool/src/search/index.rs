@@ -69,6 +69,13 @@ pub(super) struct Posting {
     pub(super) counts: [u8; FIELDS],
 }
 
+impl Posting {
+    /// Returns what the term counts in this document: its frequency by field and length, saturated.
+    pub(super) fn impact(&self, weights: &Weights) -> f32 {
+        saturated(self.counts.iter().zip(weights).map(|(count, weight)| f32::from(*count) * weight).sum())
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct Term {
     pub(super) text: Arc<str>,
@@ -125,6 +132,15 @@ impl Stored {
 /// What a term in each field of a document counts, after its length is taken into account.
 pub(super) type Weights = [f32; FIELDS];
 
+/// What follows from lengths and averages. Any change of the index changes all of it, so it is made anew when the
+/// first search after a change wants it.
+#[derive(Debug, Clone)]
+struct Derived {
+    weights: Vec<Weights>,
+    /// By term, each made when a search first has the term.
+    impacts: Vec<OnceLock<Box<[f32]>>>,
+}
+
 /// An index of tools that can be searched while it is shared, and changed one tool at a time.
 ///
 /// Answers depend on what is in it, not on the order in which that came, nor on what was in it before.
@@ -144,8 +160,7 @@ pub struct Index {
     typos: Typos,
     /// Terms of a spelling, and whether each is a stop word.
     spellings: HashMap<Box<str>, Box<[(TermId, bool)]>>,
-    /// Derived from lengths and averages when the first search after a change wants it.
-    weights: OnceLock<Vec<Weights>>,
+    derived: OnceLock<Derived>,
 }
 
 impl Index {
@@ -172,7 +187,7 @@ impl Index {
     /// Adds a tool, in place of the one that has its name.
     pub fn insert(&mut self, document: &Document<'_>) {
         self.remove(document.name);
-        self.weights.take();
+        self.derived.take();
         let id = self.free_documents.pop().unwrap_or_else(|| {
             self.documents.push(Stored::default());
             last_id(self.documents.len())
@@ -219,7 +234,7 @@ impl Index {
     /// Takes a tool out, and tells whether it was there.
     pub fn remove(&mut self, name: &str) -> bool {
         let Some(id) = self.by_name.remove(name) else { return false };
-        self.weights.take();
+        self.derived.take();
         let stored = std::mem::take(&mut self.documents[id as usize]);
         self.free_documents.push(id);
         for ((words, filled), length) in self.totals.iter_mut().zip(stored.lengths) {
@@ -250,7 +265,7 @@ impl Index {
         if had == 0 && queries.is_empty() {
             return true;
         }
-        self.weights.take();
+        self.derived.take();
         self.totals[field].0 -= u64::from(had);
         self.totals[field].1 -= u64::from(had > 0);
         let mut terms = std::mem::take(&mut self.documents[id as usize].terms);
@@ -283,34 +298,26 @@ impl Index {
     }
 
     /// Reads the terms of a text.
-    ///
-    /// Stop words of names are kept for queries that hold nothing else, but count in no length and no order.
     fn read(&mut self, field: Field, text: &str, words: &mut Words) {
         let text = normalize(text);
         for piece in pieces(&text) {
-            if !self.spellings.contains_key(piece) {
-                self.learn_spelling(piece);
-            }
-            for &(term, is_stop_word) in self.spellings.get(piece).into_iter().flatten() {
-                if !is_stop_word {
-                    words.lengths[field as usize] += 1;
-                    words.in_order.push(term);
-                }
-                if !is_stop_word || field == Field::Name {
-                    words.found.push((term, field));
-                }
+            if let Some(terms) = self.spellings.get(piece) {
+                words.push(field, terms);
+            } else {
+                let terms = self.terms_of(piece);
+                words.push(field, &terms);
+                self.spellings.insert(piece.into(), terms);
             }
         }
     }
 
-    fn learn_spelling(&mut self, piece: &str) {
+    fn terms_of(&mut self, piece: &str) -> Box<[(TermId, bool)]> {
         if self.spellings.len() >= SPELLINGS_MAX {
             self.spellings.clear();
         }
         let mut tokens = Vec::new();
         piece_tokens(piece, &mut tokens);
-        let terms = tokens.into_iter().map(|token| (self.intern(&token.text), token.is_stop_word)).collect();
-        self.spellings.insert(piece.into(), terms);
+        tokens.into_iter().map(|token| (self.intern(&token.text), token.is_stop_word)).collect()
     }
 
     fn intern(&mut self, text: &str) -> TermId {
@@ -432,27 +439,51 @@ impl Index {
         (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
     }
 
-    /// Returns the weights of every document's fields.
-    pub(super) fn weights(&self) -> &[Weights] {
-        self.weights.get_or_init(|| {
-            let of_document = |stored: &Stored| {
-                Field::ALL.map(|field| {
-                    let (weight, by_length) = field.weight();
-                    let (words, filled) = self.totals[field as usize];
-                    if words == 0 {
-                        return 0.0;
-                    }
-                    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-                    let average = words as f64 / filled as f64;
-                    let length = f64::from(stored.lengths[field as usize]);
-                    #[expect(clippy::cast_possible_truncation, reason = "seven digits rank as well as sixteen")]
-                    let weight = (weight / (1.0 - by_length + by_length * length / average)) as f32;
-                    weight
-                })
-            };
-            self.documents.iter().map(of_document).collect()
+    /// Returns the weights of a document's fields.
+    pub(super) fn weights(&self, id: DocumentId) -> &Weights {
+        &self.derived().weights[id as usize]
+    }
+
+    /// Returns what a term counts in each document that has it, in the order of its postings.
+    pub(super) fn impacts(&self, term: TermId) -> &[f32] {
+        let derived = self.derived();
+        derived.impacts[term as usize].get_or_init(|| {
+            let impact = |posting: &Posting| posting.impact(&derived.weights[posting.document as usize]);
+            self.term(term).postings.iter().map(impact).collect()
         })
     }
+
+    fn derived(&self) -> &Derived {
+        self.derived.get_or_init(|| Derived {
+            weights: self.documents.iter().map(|stored| self.weigh(stored)).collect(),
+            impacts: vec![OnceLock::new(); self.terms.len()],
+        })
+    }
+
+    fn weigh(&self, stored: &Stored) -> Weights {
+        Field::ALL.map(|field| {
+            let (weight, by_length) = field.weight();
+            let (words, filled) = self.totals[field as usize];
+            if words == 0 {
+                return 0.0;
+            }
+            // Over the tools that have the field at all: few have keywords, and theirs are not long for that.
+            #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+            let average = words as f64 / filled as f64;
+            let length = f64::from(stored.lengths[field as usize]);
+            #[expect(clippy::cast_possible_truncation, reason = "seven digits rank as well as sixteen")]
+            let weight = (weight / (1.0 - by_length + by_length * length / average)) as f32;
+            weight
+        })
+    }
+}
+
+/// How soon a term that stands there again stops to count.
+const SATURATION: f32 = 1.2;
+
+/// Lets every further time count less than the one before.
+pub(super) fn saturated(frequency: f32) -> f32 {
+    frequency * (SATURATION + 1.0) / (frequency + SATURATION)
 }
 
 /// What was read of a document and not yet entered.
@@ -464,6 +495,21 @@ struct Words {
 }
 
 impl Words {
+    /// Adds terms, each with whether it is a stop word.
+    ///
+    /// Stop words of names are kept for queries that hold nothing else, but count in no length and no order.
+    fn push(&mut self, field: Field, terms: &[(TermId, bool)]) {
+        for &(term, is_stop_word) in terms {
+            if !is_stop_word {
+                self.lengths[field as usize] += 1;
+                self.in_order.push(term);
+            }
+            if !is_stop_word || field == Field::Name {
+                self.found.push((term, field));
+            }
+        }
+    }
+
     fn append(&mut self, other: Self) {
         self.found.extend(other.found);
         self.lengths.iter_mut().zip(other.lengths).for_each(|(length, more)| *length += more);

@@ -42,8 +42,16 @@ pub(super) struct Plan {
     pub(super) wanted: Vec<Wanted>,
     /// The same, to look a term up.
     pub(super) weights: HashMap<TermId, f64>,
-    /// Words that stand side by side, and where in the query.
-    pub(super) pairs: HashMap<(TermId, TermId), usize>,
+    /// Words that stand side by side and where in the query, sorted, each pair once.
+    pairs: Vec<((TermId, TermId), usize)>,
+}
+
+impl Plan {
+    /// Returns where in the query two words stand side by side.
+    pub(super) fn place_of(&self, pair: (TermId, TermId)) -> Option<usize> {
+        let at = self.pairs.binary_search_by_key(&pair, |(pair, _)| *pair).ok()?;
+        Some(self.pairs[at].1)
+    }
 }
 
 /// A word of a query that says something about what is wanted.
@@ -85,13 +93,15 @@ fn plan(index: &Index, words: &[Word], meanings: &HashMap<&str, Vec<Meaning>>) -
         }
     }
     let wanted: Vec<Wanted> = wanted.into_values().collect();
-    let mut pairs = HashMap::new();
+    let mut pairs = Vec::new();
     for (at, pair) in words.windows(2).enumerate() {
         let term = |word: &Word| index.find_term(&word.token.text);
         if let (Some(left), Some(right)) = (term(&pair[0]), term(&pair[1])) {
-            pairs.entry((left, right)).or_insert(at);
+            pairs.push(((left, right), at));
         }
     }
+    pairs.sort_unstable();
+    pairs.dedup_by_key(|(pair, _)| *pair);
     Plan { weights: wanted.iter().map(|it| (it.term, it.weight)).collect(), wanted, pairs }
 }
 

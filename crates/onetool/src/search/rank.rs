@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::index::{DocumentId, Field, Index, Posting, Weights};
+use super::index::{DocumentId, Field, Index, saturated};
 use super::query::{Plan, plans};
 
 /// So many of the best are looked at more closely.
 const CLOSER: usize = 200;
-/// How soon a term that stands there again stops to count.
-const SATURATION: f64 = 1.2;
 const NAME_BONUS: f64 = 0.3;
 const PHRASE_BONUS: f64 = 0.2;
 const SEGMENT_BONUS: f64 = 0.5;
@@ -92,13 +90,11 @@ impl Index {
 
     /// Sums up TF-IDF for every document.
     fn scores(&self, plan: &Plan) -> Vec<f64> {
-        let weights = self.weights();
         let mut scores = vec![0.0; self.document_bound()];
         for wanted in &plan.wanted {
             let factor = wanted.weight * wanted.idf;
-            for posting in &self.term(wanted.term).postings {
-                let document = posting.document as usize;
-                scores[document] += factor * saturated(frequency(posting, &weights[document]));
+            for (posting, impact) in self.term(wanted.term).postings.iter().zip(self.impacts(wanted.term)) {
+                scores[posting.document as usize] += factor * f64::from(*impact);
             }
         }
         scores
@@ -132,17 +128,20 @@ impl Index {
         }
         let name = if all > 0.0 { terms * NAME_BONUS * asked / all } else { 0.0 };
         let mut phrases = 0.0;
-        if terms > 0.0 && !plan.pairs.is_empty() {
-            let weights = &self.weights()[document as usize];
+        if terms > 0.0 {
+            let weights = self.weights(document);
             // By their place in the query, so that the sum is the same every time.
-            let mut found: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+            let mut found: BTreeMap<usize, (f32, f64)> = BTreeMap::new();
             for (field, pair) in stored.pairs() {
-                if let Some(at) = plan.pairs.get(&pair) {
-                    let (frequency, _) = found.entry(*at).or_insert_with(|| (0.0, self.pair_idf(pair)));
-                    *frequency += f64::from(weights[field as usize]);
+                if let Some(at) = plan.place_of(pair) {
+                    let (frequency, _) = found.entry(at).or_insert_with(|| (0.0, self.pair_idf(pair)));
+                    *frequency += weights[field as usize];
                 }
             }
-            phrases = found.into_values().map(|(frequency, idf)| PHRASE_BONUS * idf * saturated(frequency)).sum();
+            phrases = found
+                .into_values()
+                .map(|(frequency, idf)| PHRASE_BONUS * idf * f64::from(saturated(frequency)))
+                .sum();
         }
         Closer { document, terms, name, phrases, segment: 0.0 }
     }
@@ -165,18 +164,18 @@ impl Index {
 
     fn hit(&self, plan: &Plan, closer: &Closer) -> Hit {
         let stored = self.document(closer.document);
-        let weights = &self.weights()[closer.document as usize];
+        let weights = self.weights(closer.document);
         let mut terms = Vec::new();
         for wanted in &plan.wanted {
             let term = self.term(wanted.term);
             let Some(posting) = term.posting(closer.document) else { continue };
-            let share = |field: &Field| f64::from(posting.counts[*field as usize]) * f64::from(weights[*field as usize]);
+            let share = |field: &Field| f32::from(posting.counts[*field as usize]) * weights[*field as usize];
             let field = Field::ALL.into_iter().rev().max_by(|a, b| share(a).total_cmp(&share(b)));
             terms.push(Match {
                 term: Arc::clone(&term.text),
                 kind: wanted.kind,
                 field: field.unwrap_or(Field::Name),
-                part: wanted.weight * wanted.idf * saturated(frequency(posting, weights)),
+                part: wanted.weight * wanted.idf * f64::from(posting.impact(weights)),
             });
         }
         terms.sort_by(|a, b| b.part.total_cmp(&a.part));
@@ -203,13 +202,4 @@ impl Closer {
     fn score(&self) -> f64 {
         self.terms + self.name + self.phrases + self.segment
     }
-}
-
-/// Returns how often a term stands in a document, weighed by field and length.
-fn frequency(posting: &Posting, weights: &Weights) -> f64 {
-    f64::from(posting.counts.iter().zip(weights).map(|(count, weight)| f32::from(*count) * weight).sum::<f32>())
-}
-
-fn saturated(frequency: f64) -> f64 {
-    frequency * (SATURATION + 1.0) / (frequency + SATURATION)
 }

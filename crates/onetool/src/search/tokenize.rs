@@ -80,7 +80,7 @@ pub(super) fn normalize(text: &str) -> Cow<'_, str> {
 /// Splits a normalized text at all that is neither letter, digit nor mark, and where a script begins or ends that
 /// puts no spaces between its words.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
+    let is_word = |c: char| c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c));
     text.split(move |c| !is_word(c)).flat_map(|run| {
         let mut rest = run;
         std::iter::from_fn(move || {
@@ -96,7 +96,8 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
 /// Chinese, Japanese, Korean, Thai, Lao, Burmese and Khmer: words run together there, or have endings that no
 /// stemmer of ours knows.
 fn is_unspaced(c: char) -> bool {
-    matches!(c,
+    c >= '\u{e00}'
+        && matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{30ff}'
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}')
@@ -172,8 +173,7 @@ mod tests {
 
     #[test]
     fn stop_words_are_marked() {
-        let marked: Vec<bool> =
-            tokens("please list THE files").iter().map(|it| it.is_stop_word).collect();
+        let marked: Vec<bool> = tokens("please list THE files").iter().map(|it| it.is_stop_word).collect();
         assert_eq!(marked, [true, false, true, false]);
     }
 }
