@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use super::document::{Document, Parameters, REMEMBERED_MAX};
-use super::fuzzy::{Substrings, Typos, is_one_slip};
+use super::fuzzy::{SHORTEST, Substrings, Typos, is_one_slip};
 use super::tokenize::{normalize, piece_tokens, pieces};
 
 pub(super) type TermId = u32;
@@ -14,6 +14,9 @@ pub(super) type DocumentId = u32;
 
 /// How many different spellings the index remembers the terms of; it saves stemming and is no part of an answer.
 const SPELLINGS_MAX: usize = 1 << 16;
+
+/// How many letters more a stemmer may take from a word when another stands before it.
+const STEMMED_FURTHER: usize = 2;
 
 /// A part of a tool that a term can stand in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -414,10 +417,21 @@ impl Index {
         self.documents.len()
     }
 
-    /// Returns the terms of names that contain `part` and are longer.
+    /// Returns the terms of names that contain the stem `part` and are longer.
+    ///
+    /// The end of a longer word may be stemmed further than that of a shorter one: `weather` stays as it is, and
+    /// `getweather` becomes `getweath`.
     pub(super) fn name_terms_with<'a>(&'a self, part: &'a str) -> impl Iterator<Item = TermId> + 'a {
-        let longer = move |text: &str| text.len() > part.len() && text.contains(part);
-        self.substrings.candidates(part).iter().copied().filter(move |term| longer(&self.term(*term).text))
+        let letters = part.chars().count();
+        let shortest = letters.saturating_sub(STEMMED_FURTHER).max(SHORTEST + 1).min(letters);
+        let start_of = |count: usize| part.char_indices().nth(count).map_or(part, |(end, _)| &part[..end]);
+        let starts: Vec<&str> = (shortest..letters).map(start_of).collect();
+        let contains = move |text: &str| {
+            text.contains(part) && text.len() > part.len()
+                || starts.iter().any(|start| text.ends_with(start) && text.len() > start.len())
+        };
+        let candidates = self.substrings.candidates(start_of(shortest));
+        candidates.iter().copied().filter(move |term| contains(&self.term(*term).text))
     }
 
     /// Returns the terms that one slip of the keyboard makes of `word`, some of them more than once.

@@ -23,7 +23,8 @@ const TYPOS_MAX: usize = 16;
 const VERB_WEIGHT: f64 = 0.3;
 const SUBSTRING_WEIGHT: f64 = 0.3;
 const TYPO_WEIGHT: f64 = 0.5;
-/// Words of a URL, path or mail address are what a tool is to be used on, hardly which tool.
+/// Words of a URL, path or mail address are what a tool is to be used on, hardly which tool: each counts as so much
+/// of a word.
 const ADDRESS_WEIGHT: f64 = 0.3;
 
 /// One term of the sum that ranks a tool.
