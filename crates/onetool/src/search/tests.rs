@@ -14,7 +14,9 @@ fn document<'a>(name: &'a str, description: &'a str) -> Document<'a> {
 
 fn index(tools: &[(&str, &str)]) -> Index {
     let mut index = Index::new();
-    tools.iter().for_each(|(name, description)| index.insert(&document(name, description)));
+    for (name, description) in tools {
+        index.insert(&document(name, description));
+    }
     index
 }
 
@@ -184,7 +186,9 @@ fn what_was_removed_leaves_no_trace() {
     }
     // A word that has gone is unknown again.
     assert!(names(&changed, "zebra").is_empty());
-    TOOLS.iter().for_each(|(name, _)| assert!(changed.remove(name)));
+    for (name, _) in TOOLS {
+        assert!(changed.remove(name));
+    }
     assert!(changed.is_empty() && names(&changed, "weather").is_empty());
 }
 

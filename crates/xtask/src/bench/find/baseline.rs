@@ -10,51 +10,46 @@ pub(super) enum Formula {
     Bm25,
 }
 
-/// The words of every tool, counted.
+/// Which tools have a word, and how often.
 pub(super) struct Baseline<'a> {
-    tools: Vec<(&'a str, HashMap<String, f64>, f64)>,
-    having: HashMap<String, f64>,
+    names: Vec<&'a str>,
+    lengths: Vec<f64>,
     mean_length: f64,
+    counts: HashMap<String, BTreeMap<usize, f64>>,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of words and tools are small")]
 impl<'a> Baseline<'a> {
     pub(super) fn new(tools: &'a [Tool]) -> Self {
-        let mut counted = Vec::new();
-        let mut having: HashMap<String, f64> = HashMap::new();
-        for Tool { name, description } in tools {
-            let mut counts: HashMap<String, f64> = HashMap::new();
-            words(name).chain(words(description)).for_each(|word| *counts.entry(word).or_default() += 1.0);
-            for word in counts.keys() {
-                *having.entry(word.clone()).or_default() += 1.0;
+        let mut counts: HashMap<String, BTreeMap<usize, f64>> = HashMap::new();
+        let mut lengths = vec![0.0; tools.len()];
+        for (at, Tool { name, description }) in tools.iter().enumerate() {
+            for word in words(name).chain(words(description)) {
+                *counts.entry(word).or_default().entry(at).or_default() += 1.0;
+                lengths[at] += 1.0;
             }
-            let length = counts.values().sum();
-            counted.push((name.as_str(), counts, length));
         }
-        let mean_length =
-            counted.iter().map(|(_, _, length)| length).sum::<f64>() / tools.len().max(1) as f64;
-        Self { tools: counted, having, mean_length }
+        let mean_length = lengths.iter().sum::<f64>() / tools.len().max(1) as f64;
+        Self { names: tools.iter().map(|tool| tool.name.as_str()).collect(), lengths, mean_length, counts }
     }
 
     /// Returns the names of all tools that score above zero, best first.
     pub(super) fn rank(&self, formula: Formula, query: &str) -> Vec<String> {
-        let mut query_counts: BTreeMap<String, f64> = BTreeMap::new();
-        words(query).for_each(|word| *query_counts.entry(word).or_default() += 1.0);
-        let score = |counts: &HashMap<String, f64>, length: f64| -> f64 {
-            let of_word = |(word, times): (&String, &f64)| {
-                let count = counts.get(word)?;
-                Some(times * self.weight(formula, *count, length, self.having[word]))
-            };
-            query_counts.iter().filter_map(of_word).sum()
-        };
-        let scored = self.tools.iter().map(|(name, counts, length)| (score(counts, *length), *name));
-        let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > 0.0).collect();
+        let mut scores = vec![0.0; self.names.len()];
+        for word in words(query) {
+            let Some(having) = self.counts.get(&word) else { continue };
+            for (at, count) in having {
+                scores[*at] += self.weight(formula, *count, self.lengths[*at], having.len() as f64);
+            }
+        }
+        let scored = scores.into_iter().zip(&self.names).filter(|(score, _)| *score > 0.0);
+        let mut scored: Vec<(f64, &&str)> = scored.collect();
         scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
-        scored.into_iter().map(|(_, name)| name.to_owned()).collect()
+        scored.into_iter().map(|(_, name)| (*name).to_owned()).collect()
     }
 
     fn weight(&self, formula: Formula, count: f64, length: f64, having: f64) -> f64 {
-        let all = self.tools.len() as f64;
+        let all = self.names.len() as f64;
         match formula {
             Formula::TfIdf => count / length * (all / having).ln(),
             Formula::Bm25 => {
