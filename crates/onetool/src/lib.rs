@@ -39,6 +39,7 @@ mod read;
 mod render;
 pub mod results;
 mod run;
+pub mod search;
 mod server;
 mod shortcuts;
 pub mod stats;
