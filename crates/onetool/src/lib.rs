@@ -46,6 +46,7 @@ mod render;
 pub mod results;
 #[cfg(feature = "python")]
 mod run;
+pub mod search;
 mod server;
 #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "code is what they are for"))]
 mod shortcuts;

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measurements of the release binaries, each beside its peer in the same run.
 
 mod call;
+mod find;
 mod http;
 mod run;
 mod start;
@@ -12,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-#[derive(Clone, Copy, Subcommand)]
+#[derive(Subcommand)]
 pub(crate) enum What {
     /// Spawn to initialize answer, beside a Python FastMCP server; idle memory
     Start,
@@ -20,6 +21,8 @@ pub(crate) enum What {
     Call,
     /// Code through `run`, beside the bare sandbox and a FastMCP server with exec; memory; what 10,000 runs leave
     Run,
+    /// Quality of the search index on collections of real queries, beside TF-IDF and BM25; or its speed
+    Find(find::Options),
 }
 
 pub(crate) fn run(what: What) -> Result<()> {
@@ -27,6 +30,7 @@ pub(crate) fn run(what: What) -> Result<()> {
         What::Start => start::run(),
         What::Call => call::run(),
         What::Run => run::run(),
+        What::Find(options) => find::run(&options),
     }
 }
 
