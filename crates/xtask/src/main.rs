@@ -10,6 +10,7 @@ mod conformance;
 mod deny;
 mod outside;
 mod process;
+mod python_page;
 mod test;
 mod tidy;
 mod tools;

