@@ -409,12 +409,10 @@ impl GatewayApi for Demo {
         let receiver = self.events.subscribe();
         let news = futures::stream::unfold(receiver, async |mut receiver| {
             match receiver.recv().await {
-                Ok(event) => return Some((event, receiver)),
+                Ok(event) => Some((event, receiver)),
                 // What was missed is asked for again.
-                Err(broadcast::error::RecvError::Lagged(_)) => {
-                    return Some((GatewayEvent::ToolsChanged, receiver));
-                }
-                Err(broadcast::error::RecvError::Closed) => return None,
+                Err(broadcast::error::RecvError::Lagged(_)) => Some((GatewayEvent::ToolsChanged, receiver)),
+                Err(broadcast::error::RecvError::Closed) => None,
             }
         });
         news.boxed()
