@@ -1,8 +1,7 @@
 // A form for any JSON Schema. The value is the JSON itself; what is left out is `undefined`.
 
 import { createContext, html, useContext, useEffect, useRef, useState } from "./preact-htm.js";
-import { isRaw, parse, pointer, read, stringify, typeOf } from "./json.js";
-import { hintOf, initial, initialItem, kindOf, nullable, resolve, variantFor, variantsOf } from "./schema.js";
+import { hintOf, initial, initialItem, isRaw, kindOf, nullable, parse, pointer, read, resolve, stringify, typeOf, variantFor, variantsOf } from "./data.js";
 
 const MAX_DEPTH = 12;
 const Errors = createContext(new Map());
@@ -63,7 +62,7 @@ function Field(props) {
     return html`<div class="field" data-path=${path}><label for=${id}>${title}</label>${about}<${Control} ...${inner} />${problems}</div>`;
   const isRemovable = !required && value !== undefined && kind !== "boolean";
   return html`<fieldset class=${`field group ${kind}`} data-path=${path} id=${kind === "boolean" ? undefined : id} tabindex="-1" aria-describedby=${described || undefined}>
-    <legend>${title}${isRemovable && html`<button type="button" class="quiet" aria-label=${`Leave ${name} out`} onClick=${() => onChange(undefined)}>leave out</button>`}</legend>
+    <legend>${title}${isRemovable && html`<button type="button" class="quiet" aria-label=${`leave out ${name}`} onClick=${() => onChange(undefined)}>leave out</button>`}</legend>
     ${about}<${Control} ...${inner} />${problems}</fieldset>`;
 }
 

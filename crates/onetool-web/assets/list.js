@@ -1,9 +1,7 @@
 // The ranked list of tools, with search, filters, groups and active marks.
 
 import { html, useEffect, useMemo, useRef, useState } from "./preact-htm.js";
-import { config, v1 } from "./api.js";
-import { get, go, link, set, useStore } from "./store.js";
-import { announce, Badge, Empty, hintsOf, Loading, numberOf, Problem } from "./ui.js";
+import { announce, Badge, config, Empty, get, go, hintsOf, link, Loading, numberOf, Problem, set, useStore, v1 } from "./shared.js";
 
 const MAX_ROWS = 200;
 const DEBOUNCE_MS = 80;
@@ -34,9 +32,9 @@ export function rankLocally(tools, query) {
       if (fields.length) matched.push({ term, fields });
       score += (fields.includes("name") ? (name.startsWith(term) || name.includes(`.${term}`) ? 4 : 3) : 0) + (fields.includes("description") ? 1 : 0);
     }
-    if (matched.length === terms.length) hits.push({ tool, score, matched });
+    if (matched.length === terms.length) hits.push({ tool, points: score, matched });
   }
-  return hits.sort((left, right) => right.score - left.score || left.tool.name.localeCompare(right.tool.name));
+  return hits.sort((left, right) => right.points - left.points || left.tool.name.localeCompare(right.tool.name));
 }
 
 /** Names that share most of their letter pairs with the query. */
@@ -168,7 +166,7 @@ function Row({ hit, isSelected, isSearch }) {
   return html`<li class=${isSelected ? "selected" : ""}><a class="tool" href=${link("tools", tool.name)} aria-current=${isSelected ? "true" : undefined}>
       <span class="line"><span class="toolname">${isSearch || !packOf(tool) ? tool.name : tool.name.slice(packOf(tool).length + 1)}</span>
       ${tool.active && html`<span class="dot" title="Active: agents have it in their list"><span class="hidden">active</span></span>`}
-      ${isSearch && score !== undefined && config.gateway ? html`<span class="score" title=${reasons}>${score.toFixed(1)}</span>` : html`<${Badge} hint=${loud} />`}</span>
+      ${isSearch && score !== undefined ? html`<span class="score" title=${reasons}>${score.toFixed(1)}</span>` : html`<${Badge} hint=${loud} />`}</span>
       <span class="about">${tool.description.split("\n")[0]}</span>
       ${isSearch && matched?.length > 0 && html`<span class="why">${matched.map(({ term, fields }) => html`<span key=${term}><b>${term}</b> ${fields.join(", ")}</span>`)}</span>`}
     </a></li>`;

@@ -1,16 +1,10 @@
 // The shell: navigation, the three panes, access, live news.
 
 import { html, render, useEffect, useState } from "./preact-htm.js";
-import { ask, config, getToken, listen, setToken, takeTokenFromAddress, v1, whenRefused } from "./api.js";
-import { ConsoleView } from "./console.js";
-import { HistoryView } from "./history.js";
 import { ToolList } from "./list.js";
-import { loadServers, ServersView, updateServer } from "./servers.js";
-import { StatsView } from "./stats.js";
-import { ResultsView } from "./stored.js";
-import { get, go, set, useStore } from "./store.js";
+import { announce, ask, config, Empty, get, getToken, go, listen, numberOf, readAddress, set, setToken, takeTokenFromAddress, useStore, v1, whenRefused } from "./shared.js";
 import { Tool } from "./tool.js";
-import { announce, Empty, numberOf } from "./ui.js";
+import { ConsoleView, HistoryView, loadServers, ResultsView, ServersView, StatsView, updateServer } from "./views.js";
 
 const POLL_MS = 15_000;
 
@@ -132,7 +126,7 @@ function App() {
       <nav aria-label="Views">${VIEWS.map(([key, label]) => html`<a key=${key} href=${`#/${key}`} aria-current=${key === view ? "page" : undefined}>${label}</a>`)}</nav><span class="grow"></span>
       ${config.gateway && html`<${Connection} />`}<button type="button" class="icon" aria-label="Switch between light and dark" onClick=${toggleTheme}>◐</button></header>
     ${connection === "lost" && html`<div class="banner" role="alert">The connection to the server is lost. What you see may be old; it is tried again by itself.</div>`}
-    ${view === "tools" && html`<div class=${`panes ${name ? "one" : "none"}`}><${ToolList} selected=${name} reload=${load} />
+    ${view === "tools" && html`<div class=${`panes ${name ? "one" : "none"}`}>${!name && html`<h1 class="hidden">Tools</h1>`}<${ToolList} selected=${name} reload=${load} />
       ${name ? html`<${Tool} key=${name} name=${name} />` : html`<main class="pane welcome" id="main" tabindex="-1"><${Empty} title=${tools ? `${numberOf(tools.length)} tools at hand` : "Tools"}>Choose one to see what it takes and to try it. Press <kbd>/</kbd> to search.<//></main>`}</div>`}
     ${view === "servers" && html`<${ServersView} name=${name} />`}
     ${view === "stats" && html`<${StatsView} />`}
@@ -143,6 +137,14 @@ function App() {
 }
 
 takeTokenFromAddress();
+readAddress();
+addEventListener("hashchange", () => {
+  if (!location.hash.startsWith("#token=")) return;
+  takeTokenFromAddress();
+  readAddress();
+  set({ refused: undefined });
+  begin();
+});
 whenRefused((hadToken) => {
   stopListening();
   set({ refused: hadToken || Boolean(getToken()), tools: undefined, servers: [], overview: undefined, connection: "idle", calls: [] });

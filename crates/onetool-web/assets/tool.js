@@ -1,16 +1,13 @@
 // One tool: what it does, its form, and beside it the result and the request.
 
 import { html, useEffect, useMemo, useRef, useState } from "./preact-htm.js";
-import { ask, base, config, getToken, send, toolPath, v1 } from "./api.js";
+import { cli, curl, flatName, initial, isRaw, masked, mcp, parse, python, read, stringify, typeOf } from "./data.js";
 import { focusField, Form, JsonBox, placeErrors } from "./form.js";
-import { HistoryList } from "./history.js";
-import { parse, read, stringify, typeOf } from "./json.js";
 import { setActive } from "./list.js";
-import { Outcome } from "./result.js";
-import { initial, masked } from "./schema.js";
-import { cli, curl, flatName, mcp, python } from "./snippets.js";
-import { get, link, set, useStore } from "./store.js";
-import { announce, Badge, CopyButton, Dialog, Empty, hintsOf, isRunKey, Loading, Problem, Segments, useAsked } from "./ui.js";
+import { announce, ask, Badge, base, bytesOf, config, CopyButton, Dialog, durationOf, Empty, get, getToken, hintsOf, isRunKey, link, Loading, numberOf, Problem, save, Segments, send, set, toolPath, useAsked, useStore, v1 } from "./shared.js";
+import { HistoryList } from "./views.js";
+
+// The tool
 
 const REMEMBERED = 100;
 
@@ -90,14 +87,24 @@ function Workbench({ tool }) {
     setVerdict(undefined);
     setOutcome({ since });
     const body = stringify(args);
+    const end = (done) => {
+      running.current = undefined;
+      setOutcome(done);
+    };
     let done;
     try {
+      // Arguments that do not fit are told here and never get to the call.
+      const check = await send(toolPath(tool.name, "/validate"), { method: "POST", body, signal: stopping.signal });
+      const problems = check.status === 200 ? read(check.text).value?.errors : undefined;
+      if (problems) {
+        end(undefined);
+        return showErrors(problems);
+      }
       const { status, text, ms } = await send(toolPath(tool.name, "/call"), { method: "POST", body, signal: stopping.signal });
       const answer = read(text).value;
       const output = Array.isArray(answer?.content) ? answer : undefined;
       if (Array.isArray(answer?.errors)) {
-        running.current = undefined;
-        setOutcome(undefined);
+        end(undefined);
         return showErrors(answer.errors);
       }
       done = { status, text, ms, output, failure: output ? undefined : { status, message: answer?.error ?? `The server answered ${status}.` } };
@@ -105,8 +112,7 @@ function Workbench({ tool }) {
       const ms = performance.now() - since;
       done = failure.name === "AbortError" ? { cancelled: true, ms } : { status: 0, ms, failure };
     }
-    running.current = undefined;
-    setOutcome(done);
+    end(done);
     announce(done.cancelled ? "Cancelled" : done.output ? (done.output.isError ? "The tool reports an error" : "Success") : "The call failed");
     if (!config.gateway && done.output) remember(tool, parse(body), done);
   };
@@ -139,8 +145,8 @@ function Workbench({ tool }) {
         ${mode === "form" ? html`<${Form} schema=${tool.input_schema} value=${args} errors=${placed} onChange=${change} />` : html`<${JsonBox} value=${args} rows=${12} control=${{ id: "json-args", "aria-label": "Arguments as JSON" }} onState=${setBroken} refuse=${notAnObject} onChange=${change} />`}
         <div class="actions">${config.allowExecute
           ? isRunning
-            ? html`<button type="button" class="danger" onClick=${() => running.current?.abort()}>Cancel</button>`
-            : html`<button type="submit" class="primary" disabled=${Boolean(broken)} aria-keyshortcuts="Control+Enter">Run <kbd>Ctrl ⏎</kbd></button>`
+            ? html`<button key="cancel" type="button" class="danger" onClick=${() => running.current?.abort()}>Cancel</button>`
+            : html`<button key="run" type="submit" class="primary" disabled=${Boolean(broken)} aria-keyshortcuts="Control+Enter">Run <kbd>Ctrl ⏎</kbd></button>`
           : html`<p class="muted off">${config.executeHint}</p>`}
           <button type="button" onClick=${validate} disabled=${Boolean(broken)}>Validate</button>
           ${verdict === "valid" && html`<span class="good" role="status">✓ Valid</span>`}</div>
@@ -176,7 +182,127 @@ function Request({ tool, args, url }) {
   }[kind]();
   const share = () => new URL(link("tools", tool.name, { args: stringify(args) }), location.href).href;
   return html`<div class="request"><${Segments} label="Copy as" options=${[["curl", "cURL"], ["python", "Python"], ["mcp", "MCP"], ["cli", "CLI"]]} value=${kind} onChange=${setKind} />
-    <pre class="text" tabindex="0" aria-label="The call, written out">${text}</pre>
+    <pre class="text" tabindex="0" role="group" aria-label="The call, written out">${text}</pre>
     <div class="row"><${CopyButton} text=${text} label=${`Copy as ${{ curl: "cURL", python: "Python", mcp: "MCP JSON", cli: "CLI" }[kind]}`} /><${CopyButton} text=${share} label="Copy link" />
     ${kind === "curl" && token && html`<label class="check"><input type="checkbox" checked=${reveal} onChange=${(event) => setReveal(event.target.checked)} />show the token</label>`}</div></div>`;
+}
+
+// The result
+
+const PLAIN_ABOVE = 50_000;
+const CUT_ABOVE = 256_000;
+const CHILDREN = 100;
+
+/** Text, cut where it would stall the page. */
+export function Plain({ text, name = "result.txt" }) {
+  if (text.length <= CUT_ABOVE) return html`<pre class="text" tabindex="0">${text}</pre>`;
+  return html`<div class="notice"><p>${bytesOf(text.length)} of text. The first ${bytesOf(PLAIN_ABOVE)} are shown.</p>
+      <button type="button" onClick=${() => save(name, text)}>Save it all</button></div>
+    <pre class="text" tabindex="0">${text.slice(0, PLAIN_ABOVE)}…</pre>`;
+}
+
+/** JSON as a tree whose branches are drawn when they are opened. */
+export function Tree({ value }) {
+  return html`<div class="tree" tabindex="0" role="group" aria-label="Data"><${Node} value=${value} isOpen /></div>`;
+}
+
+function Node({ name, value, isOpen = false }) {
+  const [open, setOpen] = useState(isOpen);
+  const [limit, setLimit] = useState(CHILDREN);
+  const label = name === undefined ? "" : html`<span class="key">${name}</span>: `;
+  const type = isRaw(value) ? "integer" : typeOf(value);
+  if (type !== "object" && type !== "array") return html`<div class="leaf">${label}<span class=${`value ${type}`}>${stringify(value)}</span></div>`;
+  const entries = Object.entries(value);
+  const size = type === "array" ? `[${entries.length}]` : `{${entries.length}}`;
+  if (!entries.length) return html`<div class="leaf">${label}<span class="value">${type === "array" ? "[]" : "{}"}</span></div>`;
+  return html`<div class="branch"><button type="button" aria-expanded=${open} onClick=${() => setOpen(!open)}><span class="turn" aria-hidden="true">▸</span>${label}<span class="muted">${size}</span></button>
+    ${open && html`<div class="children">${entries.slice(0, limit).map(([key, part]) => html`<${Node} key=${key} name=${key} value=${part} isOpen=${entries.length <= 8 && name === undefined} />`)}
+      ${entries.length > limit && html`<button type="button" class="quiet" onClick=${() => setLimit(limit + 1000)}>${numberOf(entries.length - limit)} more</button>`}</div>`}</div>`;
+}
+
+const isType = (type, kind) => typeof type === "string" && new RegExp(`^${kind}/[a-z0-9.+-]+$`, "i").test(type);
+const isBase64 = (data) => typeof data === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(data.slice(0, 4096) + data.slice(-4));
+const bytesFrom = (data) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+
+/** One block of content. Only data of a known type becomes an element; everything else stays text. */
+export function Block({ block }) {
+  switch (block?.type) {
+    case "text":
+      return html`<${TextBlock} text=${String(block.text)} />`;
+    case "image":
+      if (isType(block.mimeType, "image") && isBase64(block.data))
+        return html`<figure><img src=${`data:${block.mimeType};base64,${block.data}`} alt=${`Picture from the tool, ${block.mimeType}`} /><figcaption>${block.mimeType} · ${bytesOf(block.data.length * 0.75)}
+          <button type="button" class="quiet" onClick=${() => save("picture", bytesFrom(block.data), block.mimeType)}>Save</button></figcaption></figure>`;
+      break;
+    case "audio":
+      if (isType(block.mimeType, "audio") && isBase64(block.data))
+        return html`<figure><audio controls src=${`data:${block.mimeType};base64,${block.data}`}></audio><figcaption>${block.mimeType}</figcaption></figure>`;
+      break;
+    case "resource_link":
+      return html`<div class="resource"><strong>${block.name}</strong> ${block.mimeType && html`<span class="muted">${block.mimeType}</span>`}<code>${block.uri}</code>${block.description && html`<p>${block.description}</p>`}<${CopyButton} text=${String(block.uri)} label="Copy address" /></div>`;
+    case "resource": {
+      const { uri, mimeType, text, blob } = block.resource ?? {};
+      return html`<div class="resource"><code>${uri}</code> ${mimeType && html`<span class="muted">${mimeType}</span>`}
+        ${text !== undefined && html`<${TextBlock} text=${String(text)} />`}
+        ${isBase64(blob) && html`<button type="button" onClick=${() => save("resource", bytesFrom(blob), "application/octet-stream")}>Save ${bytesOf(Math.floor(blob.length * 0.75))}</button>`}</div>`;
+    }
+  }
+  return html`<${Plain} text=${stringify(block, 2)} />`;
+}
+
+function TextBlock({ text }) {
+  const isJson = text.length <= CUT_ABOVE && /^\s*[[{]/.test(text);
+  const parsed = isJson ? read(text) : {};
+  const [asTree, setAsTree] = useState(true);
+  if (!isJson || parsed.error) return html`<${Plain} text=${text} />`;
+  return html`<div><button type="button" class="quiet" onClick=${() => setAsTree(!asTree)}>${asTree ? "As text" : "As tree"}</button>${asTree ? html`<${Tree} value=${parsed.value} />` : html`<${Plain} text=${text} />`}</div>`;
+}
+
+/** Tells whether an answer stands for a result that was stored because it is large. */
+const isStored = (data) => typeOf(data) === "object" && typeof data.handle === "string" && typeof data.total_lines === "number" && Array.isArray(data.preview);
+
+export function Output({ output }) {
+  const data = output.structuredContent;
+  if (isStored(data))
+    return html`<div class="notice stored"><p><strong>${numberOf(data.total_lines)} lines</strong>, ${bytesOf(data.size_bytes)}. The result was stored, so that it does not fill the context.</p>
+        ${config.gateway && html`<a class="button" href=${link("results", data.handle)}>Read it</a>`}</div><${Plain} text=${data.preview.join("\n")} />`;
+  const blocks = Array.isArray(output.content) ? output.content : [];
+  const isSame = data !== undefined && blocks.length === 1 && blocks[0].type === "text" && stringify(read(blocks[0].text).value) === stringify(data);
+  return html`${data !== undefined && html`<${Tree} value=${data} />`}
+    ${!isSame && blocks.map((block, at) => html`<${Block} key=${at} block=${block} />`)}
+    ${data === undefined && !blocks.length && html`<p class="muted">The tool answered without content.</p>`}`;
+}
+
+function Elapsed({ since }) {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), 100);
+    return () => clearInterval(timer);
+  }, []);
+  return html`<span class="clock">${durationOf(performance.now() - since)}</span>`;
+}
+
+const headline = ({ cancelled, failure, output, status }) => {
+  if (cancelled) return ["plain", "Cancelled"];
+  if (!status) return ["bad", "No answer"];
+  if (output) return output.isError ? ["bad", "The tool reports an error"] : ["good", "Success"];
+  return ["bad", failure?.status === 401 ? "Not allowed in" : "Refused"];
+};
+
+/** The outcome of a call: under way, answered, refused, or lost. */
+export function Outcome({ outcome, name = "result", empty }) {
+  const [view, setView] = useState("content");
+  if (!outcome) return empty;
+  if (outcome.since !== undefined) return html`<div class="running" role="status"><span class="pulse" aria-hidden="true"></span>Running <${Elapsed} since=${outcome.since} /></div>`;
+  const [tone, words] = headline(outcome);
+  const { output, text, status, ms, failure } = outcome;
+  const trace = output?._meta?._trace_id;
+  const body = output ? text : (failure?.message ?? "");
+  return html`<div class="outcome">
+    <div class=${`verdict ${tone}`}><strong>${words}</strong><span>${durationOf(ms)}</span>${status > 0 && html`<span>HTTP ${status}</span>`}${text && html`<span>${bytesOf(text.length)}</span>`}
+      ${trace && html`<span class="trace" title="Trace id">${trace}</span>`}</div>
+    ${!output && html`<p class="failure">${outcome.cancelled ? "The request was closed, which stops the tool." : body}</p>`}
+    ${output && html`<div class="row tools"><${Segments} label="Show the result as" options=${[["content", "Content"], ["raw", "Raw"]]} value=${view} onChange=${setView} />
+      <span class="grow"></span><${CopyButton} text=${text} /><button type="button" class="quiet" onClick=${() => save(`${name}.json`, text, "application/json")}>Save</button></div>
+      ${view === "raw" ? html`<${Plain} text=${text.length <= CUT_ABOVE ? stringify(read(text).value ?? text, 2) : text} name=${`${name}.json`} />` : html`<${Output} output=${output} />`}`}</div>`;
 }

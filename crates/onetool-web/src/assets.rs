@@ -27,7 +27,19 @@ macro_rules! embed {
 }
 
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
-    let files = embed!["theme.js", "app.css", "icon.svg", "preact-htm.js", "main.js",];
+    let files = embed![
+        "theme.js",
+        "app.css",
+        "icon.svg",
+        "preact-htm.js",
+        "data.js",
+        "form.js",
+        "list.js",
+        "main.js",
+        "shared.js",
+        "tool.js",
+        "views.js",
+    ];
     files.into_iter().map(|(name, bytes)| Asset::new(name, bytes)).collect()
 });
 

@@ -1,5 +1,7 @@
 //! Checks arguments against a tool's JSON Schema and says where they break it.
 
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind;
 use onetool_core::JsonObject;
 use serde::Serialize;
 use serde_json::Value;
@@ -40,7 +42,12 @@ pub(crate) fn check(schema: &JsonObject, args: &JsonObject) -> Vec<ArgumentError
         Err(reason) => return vec![ArgumentError::whole(format!("Invalid schema: {reason}"), "schema")],
     };
     let args = Value::Object(args.clone());
-    validator.iter_errors(&args).take(MAX_ERRORS).map(|error| describe(&error)).collect()
+    let mut found = Vec::new();
+    for error in validator.iter_errors(&args).take(MAX_ERRORS) {
+        describe(&error, &mut found);
+    }
+    found.truncate(MAX_ERRORS);
+    found
 }
 
 fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
@@ -50,15 +57,81 @@ fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
     jsonschema::validator_for(schema).map_err(|error| error.to_string())
 }
 
-fn describe(error: &jsonschema::ValidationError<'_>) -> ArgumentError {
+/// Adds what an error says. Where one variant of several was clearly meant, its own errors say more than that none fits.
+fn describe(error: &ValidationError<'_>, found: &mut Vec<ArgumentError>) {
+    let variants = match error.kind() {
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            context.as_slice()
+        }
+        _ => &[],
+    };
+    if let Some(inner) = meant(error, variants) {
+        for error in inner {
+            describe(error, found);
+        }
+        return;
+    }
     let mut message = error.to_string();
     if message.len() > MAX_MESSAGE {
         // The text quotes the value; a large one would drown what is wrong with it.
         message = error.masked().to_string();
     }
-    ArgumentError {
-        path: error.instance_path().to_string(),
-        message,
-        keyword: Some(error.kind().keyword().to_owned()),
+    let keyword = Some(error.kind().keyword().to_owned());
+    found.push(ArgumentError { path: error.instance_path().to_string(), message, keyword });
+}
+
+/// Returns the errors of the only variant whose type and constants fit.
+fn meant<'a>(
+    error: &ValidationError<'_>,
+    variants: &'a [Vec<ValidationError<'static>>],
+) -> Option<&'a [ValidationError<'static>]> {
+    let place = error.instance_path().to_string();
+    let is_other = |inner: &ValidationError<'_>| match inner.kind() {
+        ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } => true,
+        ValidationErrorKind::Type { .. } => inner.instance_path().to_string() == place,
+        _ => false,
+    };
+    let mut fitting = variants.iter().filter(|errors| !errors.is_empty() && !errors.iter().any(is_other));
+    match (fitting.next(), fitting.next()) {
+        (Some(errors), None) => Some(errors),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn paths(schema: Value, args: Value) -> Vec<String> {
+        let object = |value: Value| value.as_object().cloned().unwrap();
+        check(&object(schema), &object(args)).into_iter().map(|error| error.path).collect()
+    }
+
+    #[test]
+    fn an_error_in_the_variant_that_was_meant_names_its_field() {
+        let schema = json!({"properties": {"list": {"items": {"oneOf": [
+            {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "file"}, "size": {"type": "integer"}}},
+            {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "link"}, "size": {"type": "string"}}},
+            {"type": "string", "minLength": 3}
+        ]}}}});
+        let of = |item: Value| paths(schema.clone(), json!({"list": [item]}));
+        assert_eq!(of(json!({"kind": "file", "size": "x"})), ["/list/0/size"]);
+        assert_eq!(of(json!("ab")), ["/list/0"]);
+        // None of the variants is meant, so the error is that of the whole.
+        assert_eq!(of(json!({"kind": "other"})), ["/list/0"]);
+        assert!(of(json!({"kind": "link", "size": "x"})).is_empty());
+    }
+
+    #[test]
+    fn n3_a_schema_that_does_not_compile_lets_nothing_pass() {
+        for schema in
+            [json!({"type": "strin"}), json!({"properties": {"a": 5}}), json!({"$ref": "#/nowhere"})]
+        {
+            let errors = check(&schema.as_object().cloned().unwrap(), &JsonObject::new());
+            assert_eq!(errors.len(), 1, "{schema}");
+            assert!(errors[0].message.starts_with("Invalid schema: "), "{schema}: {errors:?}");
+        }
     }
 }

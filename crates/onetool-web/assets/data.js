@@ -1,6 +1,80 @@
-// Reads JSON Schemas: what kind of field a schema asks for, its variants, and a value to begin with.
+// Data without a page: JSON that loses nothing, JSON Schemas read for a form, calls written for other places.
 
-import { typeOf } from "./json.js";
+
+// JSON
+
+const canKeepDigits = typeof JSON.rawJSON === "function";
+
+/** Tells whether a value is a number that JavaScript cannot hold. */
+export const isRaw = (value) => canKeepDigits && JSON.isRawJSON(value);
+
+/** Parses; integers beyond 2^53 stay as they were written. */
+export function parse(text) {
+  if (!canKeepDigits) return JSON.parse(text);
+  return JSON.parse(text, (_key, value, context) => {
+    const loses = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
+    return loses && /^-?\d+$/.test(context.source) ? JSON.rawJSON(context.source) : value;
+  });
+}
+
+export const stringify = (value, indent) => JSON.stringify(value, null, indent) ?? "";
+
+/** Parses what a person types: `{value}`, or `{error, line, column}`. */
+export function read(text) {
+  try {
+    return { value: parse(text) };
+  } catch {
+    const before = text.slice(0, brokenAt(text)).split("\n");
+    const found = text.slice(before.join("\n").length).match(/^\S{1,12}/);
+    const error = found ? `${found[0]} cannot stand here` : "something is missing here";
+    return { error, line: before.length, column: before.at(-1).length + 1 };
+  }
+}
+
+/** Finds where text stops to be JSON; browsers do not agree on how to tell. */
+function brokenAt(text) {
+  let at = 0;
+  const take = (pattern) => {
+    pattern.lastIndex = at;
+    const isThere = pattern.test(text);
+    if (isThere) at = pattern.lastIndex;
+    return isThere;
+  };
+  const space = () => take(/[ \t\r\n]*/y);
+  const string = () => take(/"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y);
+  const list = (end, item) => {
+    space();
+    if (take(end)) return true;
+    do if (!item()) return false;
+    while (take(/,/y));
+    return take(end);
+  };
+  const value = () => {
+    space();
+    let isFine;
+    if (take(/\{/y)) isFine = list(/\}/y, () => (space(), string()) && (space(), take(/:/y)) && value());
+    else if (take(/\[/y)) isFine = list(/\]/y, value);
+    else isFine = string() || take(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y) || take(/true|false|null/y);
+    space();
+    return isFine;
+  };
+  value();
+  return at;
+}
+
+/** Names the type of a value as JSON Schema does. */
+export function typeOf(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (isRaw(value)) return "integer";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value;
+}
+
+/** Adds a key to a JSON Pointer. */
+export const pointer = (path, key) => `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+// Schemas
 
 const MAX_DEPTH = 12;
 
@@ -189,4 +263,69 @@ export function hintOf(schema) {
   if (schema.maxItems !== undefined) parts.push(`at most ${schema.maxItems}`);
   if (schema.pattern) parts.push(`like ${schema.pattern}`);
   return parts.join(" · ");
+}
+
+// Calls for other places
+
+const KEYWORDS = new Set(
+  ("False None True and as assert async await break class continue def del elif else except finally for from global " +
+    "if import in is lambda nonlocal not or pass raise return try while with yield").split(" "),
+);
+
+const isIdentifier = (text) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) && !KEYWORDS.has(text);
+
+/** Quotes for a POSIX shell. */
+export const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+export function curl(url, args, token, reveal) {
+  const lines = [`curl -X POST ${shell(url)}`, "-H 'Content-Type: application/json'"];
+  if (token) lines.push(reveal ? `-H ${shell(`Authorization: Bearer ${token}`)}` : '-H "Authorization: Bearer $TOKEN"');
+  lines.push(`-d ${shell(stringify(args))}`);
+  return lines.join(" \\\n  ");
+}
+
+/** Writes the call as the `run` tool takes it. */
+export function python(name, args) {
+  const path = name.split(".").map((part) => part.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_"));
+  const plain = Object.entries(args).filter(([key]) => isIdentifier(key));
+  const odd = Object.entries(args).filter(([key]) => !isIdentifier(key));
+  const parts = plain.map(([key, value]) => `${key}=${literal(value)}`);
+  if (odd.length) parts.push(`**${literal(Object.fromEntries(odd))}`);
+  const line = `${path.join(".")}(${parts.join(", ")})`;
+  return line.length <= 88 ? line : `${path.join(".")}(\n${parts.map((part) => `    ${part},\n`).join("")})`;
+}
+
+/** Writes a value as a Python literal. */
+export function literal(value) {
+  if (isRaw(value)) return stringify(value);
+  switch (typeOf(value)) {
+    case "null":
+    case "undefined":
+      return "None";
+    case "boolean":
+      return value ? "True" : "False";
+    case "array":
+      return `[${value.map(literal).join(", ")}]`;
+    case "object":
+      return `{${Object.entries(value).map(([key, part]) => `${stringify(key)}: ${literal(part)}`).join(", ")}}`;
+    default:
+      return stringify(value);
+  }
+}
+
+export function mcp(flat, args) {
+  return stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: flat, arguments: args } }, 2);
+}
+
+export const cli = (name, args) => `onetool call ${isPlain(name) ? name : shell(name)} --json ${shell(stringify(args))}`;
+
+const isPlain = (text) => /^[\w.-]+$/.test(text);
+
+/** The name that MCP clients see. */
+export function flatName(name) {
+  const flat = [...name].map((letter) => (/[A-Za-z0-9_-]/.test(letter) ? letter : "_")).join("");
+  if (flat.length <= 64) return flat;
+  const bytes = new TextEncoder().encode(name);
+  const hash = bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193) >>> 0, 0x811c9dc5);
+  return `${flat.slice(0, 55)}_${hash.toString(16).padStart(8, "0")}`;
 }
