@@ -32,7 +32,7 @@ export default {
     const { hits } = await ask(demo.url, "api/v1/search?q=search+pictures&limit=200");
     const shown = await page.locator(".toolname").allInnerTexts();
     assert.deepEqual(shown, hits.map(({ name }) => name));
-    assert.match(await page.locator(".why").first().innerText(), /search.*description[\s\S]*pictures.*description/);
+    assert.match(await page.locator("li", { hasText: "brave.images" }).locator(".why").innerText(), /search.*description[\s\S]*pictures.*description/);
     await page.fill("#search", "lst_isues");
     await page.getByRole("link", { name: "github.list_issues" }).click();
     await page.waitForSelector("h1:has-text('github.list_issues')");

@@ -4,6 +4,8 @@ import { html, useEffect, useMemo, useRef, useState } from "./preact-htm.js";
 import { announce, Badge, config, Empty, get, go, hintsOf, link, Loading, numberOf, Problem, set, useStore, v1 } from "./shared.js";
 
 const MAX_ROWS = 200;
+/** While somebody types, only as many as fit on a screen. */
+const FIRST_ROWS = 40;
 const DEBOUNCE_MS = 80;
 
 const FILTERS = [
@@ -90,8 +92,17 @@ export function ToolList({ selected, reload }) {
   const [query, setQuery] = useState("");
   const [source, setSource] = useState("");
   const [filters, setFilters] = useState([]);
+  const [limit, setLimit] = useState(MAX_ROWS);
   const list = useRef();
   const answer = useServerSearch(query, tools);
+  const type = (text) => {
+    setQuery(text);
+    setLimit(FIRST_ROWS);
+  };
+  useEffect(() => {
+    const timer = setTimeout(() => setLimit(MAX_ROWS), 4 * DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [query]);
   const sources = useMemo(() => [...new Set((tools ?? []).map(packOf))].filter(Boolean).sort(), [tools]);
   const hits = useMemo(() => {
     if (!tools) return [];
@@ -102,7 +113,7 @@ export function ToolList({ selected, reload }) {
       return filters.every((filter) => (filter === "active" ? tool.active : tool.annotations?.[filter] === true));
     });
   }, [tools, query, answer, source, filters]);
-  const shown = hits.slice(0, MAX_ROWS);
+  const shown = hits.slice(0, limit);
   const isSearch = query.trim() !== "";
   const suggestions = hits.length || !tools ? [] : (answer?.suggestions ?? nearNames(tools, query));
   const toggle = (filter) => setFilters(filters.includes(filter) ? filters.filter((it) => it !== filter) : [...filters, filter]);
@@ -113,14 +124,15 @@ export function ToolList({ selected, reload }) {
     if (event.key === "ArrowDown") links[Math.min(at + 1, links.length - 1)]?.focus();
     else if (event.key === "ArrowUp") (at <= 0 ? document.getElementById("search") : links[at - 1])?.focus();
     else if (event.key === "Enter" && event.target.id === "search" && shown[0]) go("tools", shown[0].tool.name);
-    else if (event.key === "Escape" && query) setQuery("");
+    else if (event.key === "Escape" && query) type("");
     else return;
     event.preventDefault();
   };
 
   return html`<nav class="pane list" aria-label="Tools" onKeyDown=${onKey}>
+    ${!selected && html`<h1 class="hidden">Tools</h1>`}
     <div class="searchbar">
-      <input id="search" type="search" placeholder="Search tools" aria-label="Search tools" aria-keyshortcuts="/ Control+K" autocomplete="off" spellcheck="false" value=${query} onInput=${(event) => setQuery(event.target.value)} />
+      <input id="search" type="search" placeholder="Search tools" aria-label="Search tools" aria-keyshortcuts="/ Control+K" autocomplete="off" spellcheck="false" value=${query} onInput=${(event) => type(event.target.value)} />
       ${!isSearch && html`<kbd aria-hidden="true">/</kbd>`}
     </div>
     <div class="filters">
@@ -160,13 +172,13 @@ function Groups({ hits, all, selected }) {
 
 function Row({ hit, isSelected, isSearch }) {
   const { tool, score, matched } = hit;
-  const effect = hintsOf(tool.annotations).find(({ key, value }) => (key === "destructiveHint" && value) || key === "readOnlyHint");
-  const loud = hintsOf(tool.annotations).find(({ key, said, value }) => key === "destructiveHint" && said && value) ?? effect;
+  const hints = hintsOf(tool.annotations);
+  const effect = hints.find(({ key, said, value }) => key === "destructiveHint" && said && value) ?? hints[0];
   const reasons = (matched ?? []).map(({ term, fields }) => `${term} in ${fields.join(", ")}`).join("; ");
   return html`<li class=${isSelected ? "selected" : ""}><a class="tool" href=${link("tools", tool.name)} aria-current=${isSelected ? "true" : undefined}>
       <span class="line"><span class="toolname">${isSearch || !packOf(tool) ? tool.name : tool.name.slice(packOf(tool).length + 1)}</span>
       ${tool.active && html`<span class="dot" title="Active: agents have it in their list"><span class="hidden">active</span></span>`}
-      ${isSearch && score !== undefined ? html`<span class="score" title=${reasons}>${score.toFixed(1)}</span>` : html`<${Badge} hint=${loud} />`}</span>
+      ${isSearch && score !== undefined ? html`<span class="score" title=${reasons}>${score.toFixed(1)}</span>` : html`<${Badge} hint=${effect} />`}</span>
       <span class="about">${tool.description.split("\n")[0]}</span>
       ${isSearch && matched?.length > 0 && html`<span class="why">${matched.map(({ term, fields }) => html`<span key=${term}><b>${term}</b> ${fields.join(", ")}</span>`)}</span>`}
     </a></li>`;

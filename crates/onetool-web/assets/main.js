@@ -126,7 +126,7 @@ function App() {
       <nav aria-label="Views">${VIEWS.map(([key, label]) => html`<a key=${key} href=${`#/${key}`} aria-current=${key === view ? "page" : undefined}>${label}</a>`)}</nav><span class="grow"></span>
       ${config.gateway && html`<${Connection} />`}<button type="button" class="icon" aria-label="Switch between light and dark" onClick=${toggleTheme}>◐</button></header>
     ${connection === "lost" && html`<div class="banner" role="alert">The connection to the server is lost. What you see may be old; it is tried again by itself.</div>`}
-    ${view === "tools" && html`<div class=${`panes ${name ? "one" : "none"}`}>${!name && html`<h1 class="hidden">Tools</h1>`}<${ToolList} selected=${name} reload=${load} />
+    ${view === "tools" && html`<div class=${`panes ${name ? "one" : "none"}`}><${ToolList} selected=${name} reload=${load} />
       ${name ? html`<${Tool} key=${name} name=${name} />` : html`<main class="pane welcome" id="main" tabindex="-1"><${Empty} title=${tools ? `${numberOf(tools.length)} tools at hand` : "Tools"}>Choose one to see what it takes and to try it. Press <kbd>/</kbd> to search.<//></main>`}</div>`}
     ${view === "servers" && html`<${ServersView} name=${name} />`}
     ${view === "stats" && html`<${StatsView} />`}

@@ -94,6 +94,7 @@ impl State {
                 output.clone()
             };
             let arguments = arguments.as_object().cloned().unwrap_or_default();
+            let output = without(output, &secrets(&Value::Object(args.clone())));
             self.calls.push(CallRecord { summary: summary.clone(), arguments, output });
             if self.calls.len() > KEEP
                 && let Some(oldest) = self.calls.iter().position(|call| !call.summary.pinned)
@@ -253,12 +254,31 @@ pub(crate) fn past(names: &[String]) -> Vec<Counted> {
     calls
 }
 
+fn is_secret(key: &str) -> bool {
+    ["secret", "token", "password", "api_key"].iter().any(|word| key.to_lowercase().contains(word))
+}
+
+fn secrets(value: &Value) -> Vec<String> {
+    let parts = value.as_object().into_iter().flatten();
+    parts
+        .flat_map(|(key, value)| match value.as_str() {
+            Some(text) if is_secret(key) && !text.is_empty() => vec![text.to_owned()],
+            _ => secrets(value),
+        })
+        .collect()
+}
+
+/// A tool may give a secret back; what is remembered of it does not.
+fn without(output: ToolOutput, secrets: &[String]) -> ToolOutput {
+    let text = serde_json::to_string(&output).unwrap_or_default();
+    let masked = secrets.iter().fold(text, |text, secret| text.replace(secret.as_str(), "••••••"));
+    serde_json::from_str(&masked).unwrap_or(output)
+}
+
 fn mask(value: &mut Value) {
     let Some(object) = value.as_object_mut() else { return };
     for (key, value) in object {
-        let is_secret =
-            ["secret", "token", "password", "api_key"].iter().any(|word| key.to_lowercase().contains(word));
-        if is_secret { *value = json!("••••••") } else { mask(value) }
+        if is_secret(key) { *value = json!("••••••") } else { mask(value) }
     }
 }
 
