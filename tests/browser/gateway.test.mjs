@@ -66,6 +66,8 @@ export default {
     await page.locator(".numbered").nth(99).waitFor();
     const handle = decodeURIComponent(page.url().split("/").at(-1));
     assert.match(await page.locator(".numbered").first().innerText(), /^1\s*2026-07-28/);
+    const tops = await page.locator(".numbered").evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().top));
+    assert.ok(tops.every((top, at) => at === 0 || top > tops[at - 1]), "each line stands on its own");
     await page.getByRole("button", { name: "Later" }).click();
     await page.getByText("Showing 101–200.").waitFor();
     await page.getByRole("searchbox").fill("ERROR.*request 7\\d\\b");

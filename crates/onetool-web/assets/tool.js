@@ -251,7 +251,7 @@ export function Block({ block }) {
 }
 
 function TextBlock({ text }) {
-  const isJson = text.length <= CUT_ABOVE && /^\s*[[{]/.test(text);
+  const isJson = text.length <= PLAIN_ABOVE && /^\s*[[{]/.test(text);
   const parsed = isJson ? read(text) : {};
   const [asTree, setAsTree] = useState(true);
   if (!isJson || parsed.error) return html`<${Plain} text=${text} />`;

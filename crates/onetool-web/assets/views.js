@@ -188,7 +188,7 @@ function Reader({ handle, info }) {
       <label class="check"><input type="checkbox" checked=${fuzzy} onChange=${(event) => { setFuzzy(event.target.checked); setOffset(1); }} />similar</label></div>
     ${failure && html`<${Problem} failure=${failure} retry=${failure.status === 0 ? reload : undefined} />`}
     ${data && !failure && html`<p class="muted small" role="status">${data.matches === undefined ? "" : `${numberOf(data.matches)} of ${numberOf(data.total_lines)} lines match. `}${data.returned ? `Showing ${numberOf(data.offset)}–${numberOf(last)}.` : "Nothing here."}</p>
-      <pre class="text lines" tabindex="0" role="group" aria-label="Lines">${data.lines.map((line, at) => html`<span class="numbered" key=${at}><span class="number">${data.numbers?.[at] ?? data.offset + at}</span><${Marked} line=${line} marks=${data.marks?.[at]} />\n</span>`)}</pre>
+      <pre class="text lines" tabindex="0" role="group" aria-label="Lines">${data.lines.map((line, at) => html`<span class="numbered" key=${at}><span class="number">${data.numbers?.[at] ?? data.offset + at}</span><${Marked} line=${line} marks=${data.marks?.[at]} /></span>`)}</pre>
       <div class="row"><button type="button" disabled=${offset <= 1} onClick=${() => setOffset(Math.max(1, offset - PAGE))}>Earlier</button><button type="button" disabled=${!data.has_more} onClick=${() => setOffset(offset + PAGE)}>Later</button></div>`}</main>`;
 }
 
@@ -261,8 +261,8 @@ function Difference({ ids, onClose }) {
   const [older, newer] = [...data].sort((left, right) => left.at_ms - right.at_ms);
   const lines = diffLines(textOf(older.output), textOf(newer.output));
   const isSame = lines.every(({ sign }) => sign === " ");
-  return html`<section class="diff" aria-label="Difference of two results"><div class="row"><h2>${agoOf(older.at_ms)} → ${agoOf(newer.at_ms)}</h2><span class="grow"></span><button type="button" class="quiet" onClick=${onClose}>Close</button></div>
-    ${isSame ? html`<p class="muted">The two results are the same.</p>` : html`<pre class="text" tabindex="0">${lines.map(({ sign, text }, at) => html`<span key=${at} class=${{ "+": "added", "-": "removed", " ": "" }[sign]}>${sign} ${text}\n</span>`)}</pre>`}</section>`;
+  return html`<section class="diff" aria-label="Difference of two results"><div class="row"><h2>${timeOf(older.at_ms)} → ${timeOf(newer.at_ms)}</h2><span class="grow"></span><button type="button" class="quiet" onClick=${onClose}>Close</button></div>
+    ${isSame ? html`<p class="muted">The two results are the same.</p>` : html`<pre class="text" tabindex="0">${lines.map(({ sign, text }, at) => html`<span key=${at} class=${{ "+": "added", "-": "removed", " ": "" }[sign]}>${sign} ${text}</span>`)}</pre>`}</section>`;
 }
 
 export function HistoryView() {
