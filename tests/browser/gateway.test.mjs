@@ -142,6 +142,7 @@ export default {
     await page.getByRole("button", { name: /config\.patch/ }).click();
     await page.getByRole("link", { name: "Edit and run again" }).click();
     await field(page, "/labels/a").waitFor();
+    assert.equal(await field(page, "/secret").inputValue(), "", "a mask is not sent in the place of a secret");
     await check();
   }, "--fresh"),
 
@@ -209,6 +210,7 @@ export default {
     await page.waitForSelector("a.tool");
     await page.reload();
     await page.waitForSelector("a.tool");
+    await page.locator(".connection.live").waitFor();
     await ask(demo.url, "demo/token/new", { method: "POST" });
     await page.locator("a.tool").first().click();
     await page.getByText("was not accepted").waitFor();

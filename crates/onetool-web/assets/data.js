@@ -77,6 +77,7 @@ export const pointer = (path, key) => `${path}/${String(key).replaceAll("~", "~0
 // Schemas
 
 const MAX_DEPTH = 12;
+const MASK = "••••••";
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -240,12 +241,19 @@ export function initialItem(schema, root) {
 export function masked(value, schema, root) {
   const resolved = resolve(schema, root);
   if (Array.isArray(value)) return value.map((item) => masked(item, resolved.items, root));
-  if (typeOf(value) !== "object") return resolved.format === "password" || resolved.writeOnly ? "••••••" : value;
+  if (typeOf(value) !== "object") return resolved.format === "password" || resolved.writeOnly ? MASK : value;
   const parts = Object.entries(value).map(([key, part]) => {
     const isSecret = /secret|token|passw|api_?key|credential/i.test(key) && typeof part === "string";
-    return [key, isSecret ? "••••••" : masked(part, resolved.properties?.[key], root)];
+    return [key, isSecret ? MASK : masked(part, resolved.properties?.[key], root)];
   });
   return Object.fromEntries(parts);
+}
+
+/** Leaves out what was masked, so that nobody sends a mask in the place of a secret. */
+export function withoutMasks(value) {
+  if (Array.isArray(value)) return value.map(withoutMasks);
+  if (typeOf(value) !== "object") return value;
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== MASK).map(([key, part]) => [key, withoutMasks(part)]));
 }
 
 /** Says in a few words what a field takes. */

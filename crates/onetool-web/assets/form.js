@@ -18,7 +18,8 @@ export function Form({ schema, value, errors, onChange }) {
   return html`<${Errors.Provider} value=${errors}>
     ${kindOf(root) === "object"
       ? html`<${Properties} schema=${root} root=${schema} value=${value} path="" depth=${0} onChange=${onChange} />`
-      : html`<${Field} name="arguments" schema=${root} root=${schema} value=${value} path="" required depth=${0} onChange=${(next) => onChange(typeOf(next) === "object" ? next : {})} />`}
+      : html`<${Field} name="arguments" schema=${root} root=${schema} value=${value} path="" required depth=${0}
+        onChange=${(next) => onChange(typeOf(next) === "object" ? next : {})} />`}
   <//>`;
 }
 
@@ -38,7 +39,9 @@ function Properties({ schema, root, value, path, depth, onChange }) {
       value=${own(value, name)} path=${pointer(path, name)} required=${required.has(name)} depth=${depth + 1}
       onChange=${(next) => change(name, next)} />`)}
     ${extra && html`<${Entries} schema=${extra} root=${root} value=${value} keys=${further} path=${path} depth=${depth} onChange=${onChange} />`}
-    ${!extra && further.length > 0 && html`<p class="muted small">${further.length === 1 ? "One more key is" : `${further.length} more keys are`} sent as written in JSON: ${further.map((key) => html`<code>${key}</code> `)}</p>`}`;
+    ${!extra && further.length > 0 && html`<p class="muted small">
+      ${further.length === 1 ? "One more key is" : `${further.length} more keys are`} sent as written in JSON: ${further.map((key) => html`<code>
+      ${key}</code> `)}</p>`}`;
 }
 
 /** One field: label, description, control, errors. */
@@ -56,13 +59,16 @@ function Field(props) {
   const about = html`
     ${schema.description && html`<p class="about" id=${`${id}-about`}>${schema.description}</p>`}`;
   const problems = errors.length > 0 && html`<p class="error" id=${`${id}-errors`}>${errors.join(". ")}</p>`;
-  const title = html`<span class="name">${name}</span>${schema.title && schema.title !== name && html`<span class="muted"> ${schema.title}</span>`}
+  const title = html`<span class="name">${name}</span>
+    ${schema.title && schema.title !== name && html`<span class="muted"> ${schema.title}</span>`}
     ${required ? html`<span class="required">required</span>` : ""}<span class="hint">${hintOf(schema)}</span>`;
   if (!isGroup && !isOpenVariant)
     return html`<div class="field" data-path=${path}><label for=${id}>${title}</label>${about}<${Control} ...${inner} />${problems}</div>`;
   const isRemovable = !required && value !== undefined && kind !== "boolean";
-  return html`<fieldset class=${`field group ${kind}`} data-path=${path} id=${kind === "boolean" ? undefined : id} tabindex="-1" aria-describedby=${described || undefined}>
-    <legend>${title}${isRemovable && html`<button type="button" class="quiet" aria-label=${`leave out ${name}`} onClick=${() => onChange(undefined)}>leave out</button>`}</legend>
+  return html`<fieldset class=${`field group ${kind}`} data-path=${path} id=${kind === "boolean" ? undefined : id} tabindex="-1"
+    aria-describedby=${described || undefined}>
+    <legend>${title}${isRemovable && html`<button type="button" class="quiet" aria-label=${`leave out ${name}`}
+      onClick=${() => onChange(undefined)}>leave out</button>`}</legend>
     ${about}<${Control} ...${inner} />${problems}</fieldset>`;
 }
 
@@ -106,8 +112,10 @@ function Text({ schema, value, required, control, onChange }) {
   const placeholder = "default" in schema ? String(schema.default) : schema.format === "date-time" ? "2026-07-28T10:00:00Z" : (schema.examples?.[0] ?? "");
   if (type || schema.format === "date-time")
     return html`<input ...${control} type=${type ?? "text"} value=${value ?? ""} placeholder=${placeholder} autocomplete="off" onInput=${onInput} />`;
-  return html`<textarea ...${control} ref=${input} rows="1" value=${value ?? ""} placeholder=${placeholder} spellcheck="false" onInput=${onInput}></textarea>
-    ${value === "" && !required && html`<p class="muted small">An empty text is sent. <button type="button" class="quiet" onClick=${() => onChange(undefined)}>Leave it out</button></p>`}`;
+  return html`<textarea ...${control} ref=${input} rows="1" value=${value ?? ""} placeholder=${placeholder} spellcheck="false" onInput=${onInput}>
+    </textarea>
+    ${value === "" && !required && html`<p class="muted small">An empty text is sent. <button type="button" class="quiet"
+      onClick=${() => onChange(undefined)}>Leave it out</button></p>`}`;
 }
 
 /** Makes a text box as high as its text, where the browser does not do so by itself. */
@@ -136,14 +144,18 @@ function Numeric({ schema, value, control, onChange }) {
     onChange(numberFrom(event.target.value));
   };
   const placeholder = "default" in schema ? stringify(schema.default) : "";
-  return html`<input ...${control} type="text" inputmode=${schema.type === "integer" ? "numeric" : "decimal"} autocomplete="off" value=${text} placeholder=${placeholder} onInput=${onInput} />`;
+  return html`<input ...${control} type="text" inputmode=${schema.type === "integer" ? "numeric" : "decimal"} autocomplete="off" value=${text}
+    placeholder=${placeholder} onInput=${onInput} />`;
 }
 
 function Truth({ value, name, required, schema, control, onChange }) {
   const options = [["true", true], ["false", false]];
   if (!required) options.push([`leave out${"default" in schema ? ` (${schema.default})` : ""}`, undefined]);
-  return html`<div class="radios">${options.map(([label, option], index) => html`<label key=${label}><input type="radio" name=${control.id} id=${index ? undefined : control.id}
-      aria-describedby=${control["aria-describedby"]} aria-label=${`${name}: ${label}`} checked=${value === option} onChange=${() => onChange(option)} />${label}</label>`)}</div>`;
+  return html`<div class="radios">${options.map(([label, option], index) => html`<label key=${label}>
+    <input type="radio" name=${control.id} id=${index ? undefined : control.id}
+      aria-describedby=${control["aria-describedby"]} aria-label=${`${name}: ${label}`} checked=${value === option}
+        onChange=${() => onChange(option)} />
+        ${label}</label>`)}</div>`;
 }
 
 function Choice({ schema, value, required, control, onChange }) {
@@ -161,7 +173,8 @@ function Fixed({ schema, value, required, control, onChange }) {
     if (required && value === undefined) onChange(schema.const);
   }, []);
   return html`<label class="check"><input ...${control} type="checkbox" checked=${value !== undefined} disabled=${required}
-    onChange=${(event) => onChange(event.target.checked ? schema.const : undefined)} />always <code>${stringify(schema.const)}</code></label>`;
+    onChange=${(event) => onChange(event.target.checked ? schema.const : undefined)} />always <code>${stringify(schema.const)}</code>
+      </label>`;
 }
 
 function Nested(props) {
@@ -215,10 +228,14 @@ function List({ schema, root, value, name, required, path, depth, control, onCha
   };
   const isFull = items.length >= (schema.maxItems ?? Infinity);
   return html`<ol class="items" ref=${list}>${items.map((item, index) => html`<li key=${index}>
-      <${Field} name=${`${name} ${index + 1}`} schema=${schema.items ?? {}} root=${root} value=${item} path=${pointer(path, index)} required depth=${depth + 1} onChange=${(next) => change(index, next)} />
-      <div class="moves"><button type="button" class="icon" aria-label=${`Move ${name} ${index + 1} up`} disabled=${index === 0} onClick=${() => move(index, index - 1)}>↑</button>
-      <button type="button" class="icon" aria-label=${`Move ${name} ${index + 1} down`} disabled=${index === items.length - 1} onClick=${() => move(index, index + 1)}>↓</button>
-      <button type="button" class="icon" aria-label=${`Remove ${name} ${index + 1}`} onClick=${() => onChange(items.toSpliced(index, 1))}>×</button></div></li>`)}</ol>
+      <${Field} name=${`${name} ${index + 1}`} schema=${schema.items ?? {}} root=${root} value=${item}
+        path=${pointer(path, index)} required depth=${depth + 1} onChange=${(next) => change(index, next)} />
+      <div class="moves"><button type="button" class="icon" aria-label=${`Move ${name} ${index + 1} up`} disabled=${index === 0}
+        onClick=${() => move(index, index - 1)}>↑</button>
+      <button type="button" class="icon" aria-label=${`Move ${name} ${index + 1} down`} disabled=${index === items.length - 1}
+        onClick=${() => move(index, index + 1)}>↓</button>
+      <button type="button" class="icon" aria-label=${`Remove ${name} ${index + 1}`} onClick=${() => onChange(items.toSpliced(index, 1))}>×</button>
+        </div></li>`)}</ol>
     <button type="button" class="add" disabled=${isFull} onClick=${add}>Add to ${name}</button>
     ${!required && value?.length === 0 && html`<span class="muted small"> An empty list is sent.</span>`}`;
 }
@@ -234,8 +251,12 @@ function Variants(props) {
     if (value !== undefined && fits !== chosen && !only) choose(fits);
   }, [typeOf(value)]);
   if (only)
-    return html`<div class="nullable">${value === null ? html`<input ...${control} type="text" value="null" disabled />` : html`<${Control} ...${props} schema=${only} kind=${kindOf(only)} />`}
-      <label class="check"><input type="checkbox" aria-label=${`${name} is null`} checked=${value === null} onChange=${(event) => onChange(event.target.checked ? null : undefined)} />null</label></div>`;
+    return html`<div class="nullable">
+      ${value === null ? html`<input ...${control} type="text" value="null" disabled />` : html`<${Control} ...${props}
+        schema=${only} kind=${kindOf(only)} />`}
+      <label class="check">
+        <input type="checkbox" aria-label=${`${name} is null`} checked=${value === null}
+          onChange=${(event) => onChange(event.target.checked ? null : undefined)} />null</label></div>`;
   const current = variants[Math.min(chosen, variants.length - 1)].schema;
   const kind = kindOf(current);
   const pick = (event) => {
@@ -271,7 +292,9 @@ export function JsonBox({ value, control, rows = 3, refuse, onChange, onState })
     last.current = stringify(next);
     onChange(next);
   };
-  return html`<textarea ...${control} class="code" rows=${rows} spellcheck="false" placeholder="JSON" value=${text} onInput=${onInput} aria-invalid=${problem ? "true" : control["aria-invalid"]}></textarea>
+  return html`<textarea ...${control} class="code" rows=${rows} spellcheck="false" placeholder="JSON" value=${text} onInput=${onInput}
+    aria-invalid=${problem ? "true" : control["aria-invalid"]}>
+    </textarea>
     ${problem && html`<p class="error" role="status">${problem}. The last value that could be read is kept.</p>`}`;
 }
 

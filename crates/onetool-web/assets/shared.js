@@ -307,7 +307,8 @@ export function Badge({ hint }) {
 }
 
 export function Empty({ title, children }) {
-  return html`<div class="empty"><svg viewBox="0 0 48 48" aria-hidden="true"><rect x="7" y="10" width="34" height="28" rx="6" /><path d="M7 19h34M14 27h12M14 32h7" /></svg>
+  return html`<div class="empty"><svg viewBox="0 0 48 48" aria-hidden="true"><rect x="7" y="10" width="34" height="28" rx="6" />
+    <path d="M7 19h34M14 27h12M14 32h7" /></svg>
     <h2>${title}</h2><p>${children}</p></div>`;
 }
 
@@ -348,7 +349,8 @@ export function Dialog({ title, children, confirm, danger, onConfirm, onCancel }
 /** Buttons of which one is pressed. */
 export function Segments({ label, options, value, onChange }) {
   return html`<div class="segments" role="group" aria-label=${label}>
-    ${options.map(([key, text]) => html`<button type="button" key=${key} aria-pressed=${key === value} onClick=${() => onChange(key)}>${text}</button>`)}</div>`;
+    ${options.map(([key, text]) => html`<button type="button" key=${key} aria-pressed=${key === value} onClick=${() => onChange(key)}>
+      ${text}</button>`)}</div>`;
 }
 
 /** Calls with the right key on every system. */

@@ -34,10 +34,9 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         "preact-htm.js",
         "data.js",
         "form.js",
-        "list.js",
         "main.js",
         "shared.js",
-        "tool.js",
+        "tools.js",
         "views.js",
     ];
     files.into_iter().map(|(name, bytes)| Asset::new(name, bytes)).collect()

@@ -37,8 +37,13 @@ pub struct ToolRow {
     /// Whether it is active for the caller.
     pub active: bool,
     /// Hints about its effects, those that are set.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "says_nothing")]
     pub annotations: Option<ToolAnnotations>,
+}
+
+#[expect(clippy::ref_option, reason = "serde hands the field over so")]
+fn says_nothing(annotations: &Option<ToolAnnotations>) -> bool {
+    annotations.is_none_or(|annotations| annotations.is_empty())
 }
 
 /// All that is known of one tool.
