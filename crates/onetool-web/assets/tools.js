@@ -245,7 +245,7 @@ function Workbench({ tool }) {
     if (route.name === tool.name && route.values.has("args")) setArgs(startValue(tool, route));
   }, [route]);
   const finish = (done) => {
-    drafts.set(tool.name, { args, outcome: done });
+    drafts.set(tool.name, { args, ...drafts.get(tool.name), outcome: done });
     setOutcome(done);
   };
   useEffect(() => () => running.current?.abort(), []);

@@ -41,7 +41,7 @@ pub struct ToolRow {
     pub annotations: Option<ToolAnnotations>,
 }
 
-#[expect(clippy::ref_option, reason = "serde hands the field over so")]
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde hands the field over so")]
 fn says_nothing(annotations: &Option<ToolAnnotations>) -> bool {
     annotations.is_none_or(|annotations| annotations.is_empty())
 }
