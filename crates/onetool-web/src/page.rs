@@ -1,0 +1,135 @@
+//! The page: rendered for each request, and its assets beside it.
+
+use axum::Router;
+use axum::extract::{OriginalUri, Path, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
+};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde::Serialize;
+
+use crate::WebOptions;
+use crate::assets;
+
+const TEMPLATE: &str = include_str!("../assets/index.html");
+
+/// What the page can show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Tools alone.
+    Tools,
+    /// Every view of a gateway.
+    Gateway,
+}
+
+/// What the page is told when it is rendered. It holds no data.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PageConfig<'a> {
+    title: &'a str,
+    allow_execute: bool,
+    execute_hint: &'a str,
+    gateway: bool,
+}
+
+/// Makes the routes that are open to everybody.
+pub(crate) fn routes(options: &WebOptions, kind: Kind) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/assets/{file}", get(asset))
+        .with_state((options.clone(), kind))
+}
+
+async fn page(State((options, kind)): State<(WebOptions, Kind)>, OriginalUri(uri): OriginalUri) -> Response {
+    let body = render(&options, kind, uri.path());
+    ([(CONTENT_TYPE, "text/html; charset=utf-8")], body).into_response()
+}
+
+/// Fills the template in. Links are relative to the address that the browser sees, so no prefix has to be known.
+fn render(options: &WebOptions, kind: Kind, path: &str) -> String {
+    let base = match path.rsplit_once('/') {
+        Some((_, "")) | None => String::new(),
+        Some((_, last)) => format!("{last}/"),
+    };
+    let config = PageConfig {
+        title: &options.title,
+        allow_execute: options.allow_execute,
+        execute_hint: &options.execute_hint,
+        gateway: kind == Kind::Gateway,
+    };
+    let config = serde_json::to_string(&config).unwrap_or_default();
+    // In JSON a '<' stands only inside strings, where it may be written so; nothing can end the script element.
+    let config = config.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    let mut page = String::with_capacity(TEMPLATE.len() + config.len() + 256);
+    let mut rest = TEMPLATE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        page.push_str(before);
+        match name {
+            "title" => page.push_str(&escape(&options.title)),
+            "base" => page.push_str(&escape(&base)),
+            "config" => page.push_str(&config),
+            _ => {}
+        }
+        rest = after;
+    }
+    page + rest
+}
+
+/// Makes text safe for an element and for a quoted attribute.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+async fn asset(Path(file): Path<String>, headers: HeaderMap) -> Response {
+    let Some(asset) = assets::find(&file) else { return StatusCode::NOT_FOUND.into_response() };
+    let lists = |name, wanted: &str| {
+        let value = headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        value.is_some_and(|value| value.split(',').any(|item| item.trim().starts_with(wanted)))
+    };
+    let caching = [(CACHE_CONTROL, "no-cache"), (ETAG, &*asset.etag), (VARY, "accept-encoding")];
+    if lists(IF_NONE_MATCH, &asset.etag) {
+        return (StatusCode::NOT_MODIFIED, caching).into_response();
+    }
+    let content_type = [(CONTENT_TYPE, asset.content_type)];
+    if lists(ACCEPT_ENCODING, "gzip") {
+        (caching, content_type, [(CONTENT_ENCODING, "gzip")], asset.gzip()).into_response()
+    } else {
+        (caching, content_type, asset.bytes).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn o7_a_title_cannot_leave_its_place_in_the_page() {
+        let title = r#"</title></script><script>alert(1)</script>"'&{{config}}"#;
+        let page = render(&WebOptions::default().title(title), Kind::Tools, "/x/y");
+        assert_eq!(page.matches("<script").count(), TEMPLATE.matches("<script").count(), "{page}");
+        assert!(page.contains("&lt;/title&gt;"), "{page}");
+        assert!(!page.contains("alert(1)</script>"), "{page}");
+    }
+
+    #[test]
+    fn links_are_relative_to_what_the_browser_sees() {
+        for (path, link) in [("/", "\"assets/"), ("/x/y/", "\"assets/"), ("/x/y", "\"y/assets/")] {
+            let page = render(&WebOptions::default(), Kind::Tools, path);
+            assert!(page.contains(link), "{path}: {page}");
+        }
+    }
+}
