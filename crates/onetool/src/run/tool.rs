@@ -1,5 +1,6 @@
 //! The tool itself: one argument, `command`.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -86,6 +87,13 @@ impl Runner {
             Err(message) => (Ending::error(message), Told::default()),
         };
         let is_error = ending.is_error;
+        // Enough to recognise the code, and nothing of what stands in it.
+        tracing::info!(
+            code_size = command.len(),
+            code_hash = format_args!("{:016x}", hash(command)),
+            calls = told.calls,
+            "run"
+        );
         let output = self.finish(ending, &cx).await;
         let size = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         self.stats.record(Event::Run {
@@ -200,6 +208,12 @@ impl Runner {
             Err(text) => ToolOutput::error(marked(text)),
         }
     }
+}
+
+fn hash(code: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    code.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Takes the code out of the command; a snippet is filled in.

@@ -329,3 +329,19 @@ async fn run_8_1_a_literal_call_takes_the_short_way_with_the_same_answers() {
     }
     drop(setup.gateway);
 }
+
+#[tokio::test]
+async fn n2_positional_arguments_map_by_schema_order_or_fail() {
+    let setup = setup().await;
+    assert_eq!(setup.run("demo.shout('hi')").await, "HI");
+    for too_many in ["demo.shout('hi', 'there')", "x = demo.shout('hi', 'there')\nx"] {
+        let answer = setup.client.call("run", json!({"command": too_many})).await.unwrap();
+        assert_eq!(answer["isError"], true);
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("takes 1 positional arguments but 2 were given"), "{text}");
+    }
+    for wrong in ["demo.shout(5)", "x = demo.shout(5)\nx"] {
+        let answer = setup.client.call("run", json!({"command": wrong})).await.unwrap();
+        assert_eq!(answer["isError"], true, "checked as any other argument: {answer}");
+    }
+}
