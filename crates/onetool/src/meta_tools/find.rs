@@ -72,7 +72,7 @@ pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
         (false, false) => "tool_load(names=[...]) puts one on your list.",
     };
     let text = format!("{heading}\n{text}{footing}");
-    answer(text.trim_end().to_owned(), json!({"query": args.query, "tools": Value::Array(tools)}))
+    answer(text.trim_end().to_owned(), json!({"tools": Value::Array(tools)}))
 }
 
 /// Keeps three digits behind the point; more say nothing.
