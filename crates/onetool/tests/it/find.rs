@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use onetool::http::{Access, HttpOptions};
 use onetool::{CallContext, Gateway, GatewayOptions, JsonObject, Policy, ToolSpec, dynamic_tool, tool_fn};
-use onetool_testkit::{Client, Era, HttpServer, Notice};
+use onetool_testkit::{Client, Era, HttpServer, Notice, RawClient};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -209,6 +209,29 @@ async fn find_3_1_a_loaded_tool_is_a_tool_of_this_session_alone() {
         let answer = data(&ada, "tool_load", json!({"names": [], "unload": ["mail.send"]})).await;
         assert_eq!(answer["active_count"], 1);
         assert_eq!(beyond_surface(&ada).await, ["registry_add"]);
+    }
+}
+
+#[tokio::test]
+async fn find_3_1_a_subscription_without_a_session_hears_of_its_own_caller_alone() {
+    let folder = TempDir::new().unwrap();
+    let gateway = with_packs(folder.path(), "");
+    let mut listener = RawClient::connect(gateway.server());
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let params = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
+    let listen = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params});
+    listener.send_line(&listen.to_string()).await;
+    let acknowledged = listener.message().await.unwrap();
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged", "{acknowledged}");
+    for era in Era::BOTH {
+        let client = Client::connect_in(gateway.server(), era).await;
+        data(&client, "tool_load", json!({"names": ["mail.send"]})).await;
+    }
+    assert_eq!(listener.message().await.unwrap()["method"], "notifications/tools/list_changed");
+    listener.close_input().await;
+    while let Some(message) = listener.message().await {
+        assert_ne!(message["method"], "notifications/tools/list_changed", "told once");
     }
 }
 
