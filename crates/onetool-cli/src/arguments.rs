@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// List the tools.
     Tools(Tools),
+    /// Find tools by what they do.
+    Find(Find),
     /// Show one tool: signature, description, arguments, schema.
     Describe(Describe),
     /// Call a tool.
@@ -65,6 +68,22 @@ pub(crate) struct Tools {
     /// How much to tell of each.
     #[arg(long, value_enum, default_value_t = Info::Min)]
     pub(crate) info: Info,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Find {
+    /// What the tool should do, in your own words.
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// At most so many tools [default: the one in the configuration, 5].
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Tell what each score is made of.
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

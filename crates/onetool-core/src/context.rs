@@ -105,6 +105,7 @@ impl CallHost for Detached {}
 #[derive(Clone)]
 pub struct CallContext {
     caller: Caller,
+    session: Option<u64>,
     deadline: Option<Instant>,
     input: Arc<InputState>,
     run: Option<i64>,
@@ -115,7 +116,7 @@ pub struct CallContext {
 impl CallContext {
     /// Makes the context of a call that `host` carries.
     pub fn new(caller: Caller, host: Arc<dyn CallHost>) -> Self {
-        Self { caller, deadline: None, input: Arc::default(), run: None, depth: 0, host }
+        Self { caller, session: None, deadline: None, input: Arc::default(), run: None, depth: 0, host }
     }
 
     /// Makes a context without a client: nobody hears progress, nobody can be asked, nobody cancels.
@@ -128,6 +129,18 @@ impl CallContext {
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
         self
+    }
+
+    /// Says that the call belongs to a session of the protocol.
+    #[must_use]
+    pub fn with_session(mut self, session: u64) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Returns the number of the session, unique in this process, where the protocol revision has sessions.
+    pub fn session(&self) -> Option<u64> {
+        self.session
     }
 
     /// Sets what the client brought along from an earlier round.

@@ -37,6 +37,7 @@ mod interpreter;
 #[path = "no_interpreter.rs"]
 mod interpreter;
 mod mcp;
+mod meta_tools;
 mod notify;
 mod ot;
 mod packs;

@@ -1,5 +1,6 @@
 //! The server: what is registered, and every way to reach it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::capabilities::Capabilities;
-use crate::catalog::{Catalog, Change, RegisterError, SharedCatalog, Source};
+use crate::catalog::{ActiveSets, Catalog, Change, RegisterError, SharedCatalog, Source};
 use crate::discover;
 use crate::dispatch::{CallError, Dispatch, Observer};
 use crate::mcp::StateSeal;
@@ -38,6 +39,7 @@ struct Inner {
     resource_updates: broadcast::Sender<Arc<str>>,
     seal: StateSeal,
     answers_due: TaskTracker,
+    sessions: AtomicU64,
     /// Cancelled, as it were, when the first client has introduced itself.
     greeted: CancellationToken,
     shutdown: CancellationToken,
@@ -205,6 +207,11 @@ impl Server {
         &self.inner.options
     }
 
+    /// Returns a number that no session has had.
+    pub(crate) fn new_session(&self) -> u64 {
+        self.inner.sessions.fetch_add(1, Ordering::Relaxed)
+    }
+
     pub(crate) fn seal(&self) -> &StateSeal {
         &self.inner.seal
     }
@@ -228,6 +235,11 @@ impl Server {
 
     pub(crate) fn shared_catalog(&self) -> &SharedCatalog {
         &self.inner.catalog
+    }
+
+    /// Returns what sessions have loaded.
+    pub(crate) fn active(&self) -> &ActiveSets {
+        self.inner.catalog.active()
     }
 
     /// Makes a handle that does not keep the server alive, for handlers that are registered in it.
@@ -419,6 +431,7 @@ impl ServerBuilder {
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             seal: StateSeal::random(),
             answers_due: TaskTracker::new(),
+            sessions: AtomicU64::new(0),
             greeted: CancellationToken::new(),
             shutdown: CancellationToken::new(),
         };

@@ -69,6 +69,10 @@ fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
         );
         Finding { what: format!("tool {}", entry.name()), problem: Some(Problem::Warning(text)) }
     }));
+    findings.extend(config.search.pinned.iter().filter_map(|name| {
+        let unknown = catalog.visible(name).err()?;
+        Some(Finding { what: "search.pinned".into(), problem: Some(Problem::Warning(unknown.to_string())) })
+    }));
     findings.extend(gateway.broken_packs().into_iter().map(|error| Finding {
         what: format!("pack {}", error.name),
         problem: Some(Problem::Error(error.to_string())),

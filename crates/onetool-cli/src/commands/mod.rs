@@ -3,6 +3,7 @@
 mod call;
 mod check;
 mod describe;
+mod find;
 mod init;
 mod reference;
 mod run;
@@ -44,6 +45,7 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
     match arguments.command.unwrap_or(Command::Serve(Serve::default())) {
         Command::Serve(asked) => serve::run(environment, config, asked)?,
         Command::Tools(asked) => tools::run(&gateway()?, &asked)?,
+        Command::Find(asked) => find::run(&gateway()?, &asked)?,
         Command::Describe(asked) => describe::run(&gateway()?, &asked)?,
         Command::Call(asked) => return call::run(&gateway()?, &asked),
         Command::Run(asked) => return run::run(&gateway()?, &asked),

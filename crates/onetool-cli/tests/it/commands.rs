@@ -33,6 +33,37 @@ fn tools_are_listed_at_three_levels_and_as_json() {
 }
 
 #[test]
+fn tools_are_found_by_what_they_do() {
+    let sandbox = Sandbox::with_config(ECHO);
+    let (stdout, _, code) = sandbox.run(&["find", "give", "me", "a", "text", "back", "--limit", "1"]);
+    assert_eq!(code, 0);
+    assert!(
+        stdout.ends_with("  demo.echo(text: str, n: int = 1)\n          Gives back a text.\n"),
+        "{stdout}"
+    );
+    let (explained, ..) = sandbox.run(&["find", "echo", "--explain", "--limit", "1"]);
+    assert!(explained.contains("'echo' in name (exact)"), "{explained}");
+    let found: serde_json::Value =
+        serde_json::from_str(&sandbox.run(&["find", "echo", "--json", "--explain"]).0).unwrap();
+    assert_eq!(found[0]["name"], "demo.echo");
+    assert_eq!(found[0]["explanation"]["terms"][0]["kind"], "exact");
+    let (stdout, stderr, code) = sandbox.run(&["find", "qqqzzz"]);
+    assert_eq!((stdout.as_str(), code), ("", 0));
+    assert_eq!(stderr, "No tool fits. Try other words; `onetool tools` lists them all.\n");
+    assert_eq!(sandbox.run(&["find"]).2, 2);
+}
+
+#[test]
+fn a_pinned_tool_that_is_not_there_is_named() {
+    let sandbox = Sandbox::with_config(&format!("{ECHO}search: {{pinned: [demo.ecco, demo.echo]}}\n"));
+    let (stdout, _, code) = sandbox.run(&["check"]);
+    assert_eq!(code, 0, "{stdout}");
+    let warning = "warning  search.pinned: tool not found: 'demo.ecco'; did you mean 'demo.echo'?";
+    assert!(stdout.contains(warning), "{stdout}");
+    assert_eq!(stdout.matches("search.pinned").count(), 1);
+}
+
+#[test]
 fn describe_shows_everything_known() {
     let sandbox = Sandbox::with_config(ECHO);
     assert_snapshot!(sandbox.run(&["describe", "demo_echo"]).0, @"

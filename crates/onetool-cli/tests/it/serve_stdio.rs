@@ -26,13 +26,18 @@ async fn exit_code(child: &mut Child) -> Option<i32> {
     tokio::time::timeout(Duration::from_secs(10), child.wait()).await.unwrap().unwrap().code()
 }
 
+/// Returns the tools that every list has, and one more.
+fn tools_and(own: &str) -> [&str; 6] {
+    ["run", "tool_find", "tool_describe", "tool_load", "tool_active", own]
+}
+
 #[tokio::test]
 async fn a_client_of_either_era_lists_and_calls() {
     for era in Era::BOTH {
         let sandbox = Sandbox::with_config(ECHO);
         let mut child = spawn(&sandbox);
         let client = Client::over(child.stdout.take().unwrap(), child.stdin.take().unwrap(), era).await;
-        assert_eq!(client.tool_names().await, ["run", "demo_echo"]);
+        assert_eq!(client.tool_names().await, tools_and("demo_echo"));
         assert_eq!(client.call_text("demo_echo", json!({"text": "hi"})).await, "hi");
         assert!(
             client.read("onetool://tools").await.unwrap()["text"].as_str().unwrap().contains("demo.echo")
@@ -48,7 +53,7 @@ async fn r6_a_hangup_reloads_and_a_broken_file_changes_nothing() {
     let mut child = spawn(&sandbox);
     let mut client =
         Client::over(child.stdout.take().unwrap(), child.stdin.take().unwrap(), Era::Sessions).await;
-    assert_eq!(client.tool_names().await, ["run", "demo_echo"]);
+    assert_eq!(client.tool_names().await, tools_and("demo_echo"));
     sandbox.write_config("tools: [{name: demo.new, description: d, command: [printf, new]}]");
     send(&child, Signal::HUP);
     client.expect_notices(vec![Notice::Tools]).await;
@@ -65,7 +70,7 @@ async fn r6_a_hangup_reloads_and_a_broken_file_changes_nothing() {
         log.push_str(&String::from_utf8_lossy(&piece[..count]));
     }
     assert!(log.contains("onetool.yaml:1: unknown key 'descrption'"), "{log}");
-    assert_eq!(client.tool_names().await, ["run", "demo_new"]);
+    assert_eq!(client.tool_names().await, tools_and("demo_new"));
 }
 
 #[tokio::test]

@@ -1,18 +1,20 @@
 //! Every tool, resource and prompt there is, in immutable snapshots that are swapped at once.
 
+mod active;
 mod entry;
 mod error;
 mod policy;
 mod resolve;
 mod shared;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::shortcuts::{Aliases, Snippets};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use onetool_core::{FLAT_NAME_MAX, Prompt, Resource, Tool, ToolName};
 
+pub(crate) use active::{ActiveSets, SessionKey};
 pub use entry::{Entry, Source, ToolDocs};
 pub use error::{RegisterError, UnknownName};
 pub use policy::Policy;
@@ -42,6 +44,8 @@ pub struct Rules {
     pub docs: IndexMap<String, ToolDocs>,
     /// Old names and the new ones.
     pub renames: IndexMap<String, String>,
+    /// Tools that stand on every client's list, by canonical or flat name.
+    pub pinned: HashSet<String>,
     /// Short names in code.
     pub(crate) aliases: Arc<Aliases>,
     /// Code under a name.
@@ -67,7 +71,13 @@ impl Catalog {
 
     /// Returns the tools that stand on every client's list.
     pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.allowed().filter(|entry| entry.source().is_listed())
+        self.allowed().filter(|entry| self.is_listed(entry))
+    }
+
+    /// Tells whether a tool stands on every client's list.
+    pub fn is_listed(&self, entry: &Entry) -> bool {
+        let is_pinned = |name: &str| self.rules.pinned.contains(name);
+        entry.source().is_listed() || is_pinned(entry.name().as_str()) || is_pinned(entry.flat_name())
     }
 
     fn allowed(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
@@ -204,11 +214,12 @@ impl Catalog {
     }
 
     /// Tells which lists a client would see differently.
-    fn difference(&self, old: &Self) -> Change {
+    fn difference(&self, old: &Self, loaded: &IndexSet<ToolName>) -> Change {
         let tool = |catalog: &Self, entry: &Entry| {
             (entry.flat_name().to_owned(), catalog.description(entry).to_owned(), entry.spec().clone())
         };
-        let tools_differ = !self.listed().map(|it| tool(self, it)).eq(old.listed().map(|it| tool(old, it)));
+        let tools_differ =
+            !self.seen(loaded).map(|it| tool(self, it)).eq(old.seen(loaded).map(|it| tool(old, it)));
         let resources_differ = !self.resources().map(|it| it.spec()).eq(old.resources().map(|it| it.spec()));
         let prompts_differ = !self.prompts().map(|it| it.spec()).eq(old.prompts().map(|it| it.spec()));
         Change {
@@ -216,6 +227,11 @@ impl Catalog {
             resources: resources_differ.into(),
             prompts: prompts_differ.into(),
         }
+    }
+
+    /// Returns the tools that stand on some client's list, if these ones are loaded.
+    fn seen(&self, loaded: &IndexSet<ToolName>) -> impl Iterator<Item = &Arc<Entry>> {
+        self.allowed().filter(|entry| self.is_listed(entry) || loaded.contains(entry.name()))
     }
 
     fn is_reserved(&self, name: &ToolName) -> bool {

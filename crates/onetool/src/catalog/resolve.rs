@@ -37,12 +37,17 @@ impl Catalog {
     }
 
     fn renamed_to(&self, name: &str) -> Option<String> {
-        let by_rule = || name.strip_prefix(LEGACY_PREFIX).filter(|short| self.get(short).is_some());
-        self.rules.renames.get(name).map(String::as_str).or_else(by_rule).map(str::to_owned)
+        let renamed = |name: &str| self.rules.renames.get(name).map(String::as_str);
+        let is_visible = |short: &str| self.get(short).is_some_and(|it| self.rules.policy.allows(it.name()));
+        let by_rule = || {
+            let short = name.strip_prefix(LEGACY_PREFIX)?;
+            if is_visible(short) { Some(short) } else { renamed(short) }
+        };
+        renamed(name).or_else(by_rule).map(str::to_owned)
     }
 
     fn near_names(&self, name: &str) -> Vec<String> {
-        let wanted = name.to_lowercase();
+        let wanted = name.strip_prefix(LEGACY_PREFIX).unwrap_or(name).to_lowercase();
         let score = |entry: &Entry| {
             let own = entry.name().as_str().to_lowercase();
             let flat = entry.flat_name().to_lowercase();

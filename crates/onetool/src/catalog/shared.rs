@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::watch;
 
-use super::Catalog;
+use super::{ActiveSets, Catalog};
 
 /// Counts the changes of each kind since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,15 +24,22 @@ impl Change {
 pub(crate) struct SharedCatalog {
     current: RwLock<Arc<Catalog>>,
     changes: watch::Sender<Change>,
+    active: ActiveSets,
 }
 
 impl SharedCatalog {
     pub(crate) fn new(catalog: Catalog) -> Self {
-        Self { current: RwLock::new(Arc::new(catalog)), changes: watch::Sender::new(Change::default()) }
+        let changes = watch::Sender::new(Change::default());
+        Self { current: RwLock::new(Arc::new(catalog)), changes, active: ActiveSets::default() }
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Catalog> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns what sessions have loaded.
+    pub(crate) fn active(&self) -> &ActiveSets {
+        &self.active
     }
 
     pub(crate) fn subscribe(&self) -> watch::Receiver<Change> {
@@ -57,7 +64,7 @@ impl SharedCatalog {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let mut next = Catalog::clone(&current);
         let done = edit(&mut next)?;
-        let change = next.difference(&current);
+        let change = next.difference(&current, &self.active.all());
         *current = Arc::new(next);
         drop(current);
         self.announce(change);

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::resolved::ProtocolRevision;
+use super::search::SearchFile;
 
 /// The configuration of onetool.
 ///
@@ -48,6 +49,8 @@ pub(super) struct ConfigFile {
     pub(super) output: Option<OutputFile>,
     /// Statistics of calls.
     pub(super) stats: Option<StatsFile>,
+    /// How tools are found.
+    pub(super) search: Option<SearchFile>,
     /// Where everything is kept that lasts.
     pub(super) storage: Option<StorageFile>,
     /// Old names of tools, each with the name that it has now.

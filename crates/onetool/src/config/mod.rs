@@ -11,6 +11,7 @@ mod include;
 mod parse;
 mod resolve;
 mod resolved;
+mod search;
 mod secrets;
 mod suggest;
 mod tree;
@@ -26,6 +27,7 @@ pub use resolved::{
     RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StatsConfig, TokenConfig, ToolBody,
     ToolConfig, TopicConfig,
 };
+pub use search::SearchConfig;
 pub use secrets::{Redactor, Secret};
 pub use tree::Location;
 

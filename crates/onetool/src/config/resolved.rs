@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Location, Redactor, Secret};
+use super::{Location, Redactor, SearchConfig, Secret};
 use crate::catalog::{Policy, ToolDocs};
 
 /// The whole configuration; [`Default`] is what holds without a file.
@@ -43,6 +43,8 @@ pub struct Config {
     pub output: OutputConfig,
     /// Statistics of calls.
     pub stats: StatsConfig,
+    /// How tools are found.
+    pub search: SearchConfig,
     /// The file in which everything is kept that lasts, if one is named.
     pub storage: Option<PathBuf>,
     /// Old names of tools, each with the name that it has now.

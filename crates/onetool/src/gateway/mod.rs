@@ -17,8 +17,10 @@ use crate::clock::Clock;
 use crate::config::{Config, Location};
 use crate::declared::{ChildEnvironment, Declared};
 use crate::interpreter::Interpreter;
+use crate::meta_tools::{self, Finder};
 use crate::packs::{Pack, PackError};
 use crate::results::{ResultOptions, ResultStore};
+use crate::search::Hit;
 use crate::shortcuts::{Aliases, Snippets};
 use crate::stats::{Stats, StatsOptions};
 use crate::storage::Storage;
@@ -75,6 +77,7 @@ struct Inner {
     stats: Stats,
     clock: Clock,
     interpreter: Interpreter,
+    finder: Arc<Finder>,
 }
 
 impl Gateway {
@@ -98,7 +101,9 @@ impl Gateway {
         if let Some(run) = interpreter.run_tool() {
             server.add_tool(run, Source::Surface).map_err(unplaced)?;
         }
-        server.observe(record::into(stats.clone()));
+        let finder = Arc::new(Finder::new(storage.clone(), clock.clone(), config.search.clone()));
+        meta_tools::register(&server, &finder).map_err(unplaced)?;
+        server.observe(record::into(stats.clone(), finder.clone()));
         let inner = Arc::new(Inner {
             server,
             options,
@@ -109,6 +114,7 @@ impl Gateway {
             stats,
             clock,
             interpreter,
+            finder,
         });
         let weak = Arc::downgrade(&inner);
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
@@ -134,7 +140,12 @@ impl Gateway {
     pub async fn work(&self) {
         // Whatever can wait does not take time from the first answer.
         self.server().greeted().await;
-        tokio::join!(self.warm(), self.inner.results.keep_clean());
+        tokio::join!(self.warm(), self.inner.results.keep_clean(), self.inner.keep_searchable());
+    }
+
+    /// Returns the tools that fit a query, best first, each with what its score is made of.
+    pub async fn find(&self, query: &str, limit: usize) -> Vec<Hit> {
+        self.inner.finder.search(&self.server().catalog(), query, limit).await
     }
 
     /// Starts what the first `run` would otherwise wait for.
@@ -205,6 +216,18 @@ impl Inner {
         Ok(report)
     }
 
+    /// Has the search follow the catalog, so that no search has to wait for it.
+    async fn keep_searchable(&self) {
+        let mut changes = self.server.changes();
+        loop {
+            changes.borrow_and_update();
+            self.finder.prepare(&self.server.catalog()).await;
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     fn load_packs(&self, config: &Config) -> Packs {
         self.interpreter.packs(&config.pack_files)
     }
@@ -240,6 +263,7 @@ impl Inner {
             tracing::warn!(pack = error.name, %error, "a pack is not there");
         }
         *self.broken_packs.write().unwrap_or_else(PoisonError::into_inner) = broken;
+        self.finder.set(config.search.clone());
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         Ok(())
     }
@@ -292,6 +316,7 @@ fn rules(config: &Config, catalog: &Catalog) -> Result<Rules, GatewayError> {
         policy: config.policy.clone(),
         docs: config.docs.tools.clone(),
         renames: config.renames.clone(),
+        pinned: config.search.pinned.iter().cloned().collect(),
         aliases: Arc::new(aliases),
         snippets: Arc::new(Snippets::new(&config.snippets)),
     })

@@ -27,6 +27,7 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
         version: inner.server.version().to_owned(),
         python: interpreter::VERSION.to_owned(),
         cwd: inner.options.directory.clone(),
+        finder: inner.finder.clone(),
         host: Arc::new(Host(inner.clone())),
         catalog,
     }

@@ -1,15 +1,21 @@
-//! From calls to statistics.
+//! From calls to statistics, and to what searches led to.
 
-use crate::catalog::{Catalog, Entry};
+use std::sync::Arc;
+
+use crate::catalog::{Catalog, Entry, SessionKey, Source};
 use crate::dispatch::{CallRecord, Observer};
+use crate::meta_tools::Finder;
 use crate::stats::{Event, Outcome, RunId, Stats, tokens};
 
 /// The tool that writes itself down.
 const RUN: &str = "run";
 
 /// Makes the observer that writes every call down; `run` writes itself down.
-pub(super) fn into(stats: Stats) -> Observer {
+pub(super) fn into(stats: Stats, finder: Arc<Finder>) -> Observer {
     Box::new(move |record: CallRecord<'_>| {
+        if record.is_success && *record.entry.source() != Source::Surface {
+            finder.saw_use(&SessionKey::of(record.cx), record.entry.name().as_str());
+        }
         let caller = record.cx.caller();
         let client = record.cx.client().name;
         stats

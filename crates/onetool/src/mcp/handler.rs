@@ -27,6 +27,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::call::{ClientCall, is_stateless};
 use super::session::Session;
 use super::{convert, news};
+use crate::catalog::SessionKey;
 use crate::dispatch::CallError;
 use crate::read::ReadError;
 use crate::{Capabilities, Server};
@@ -44,7 +45,8 @@ impl Handler {
     /// Makes a handler. This is done for every request of a stateless client, so it has to stay cheap.
     pub(super) fn new(server: Server) -> Self {
         let ended = server.shutdown_token().child_token();
-        Self { server, session: Arc::default(), _news_guard: ended.clone().drop_guard(), ended }
+        let session = Arc::new(Session::new(server.new_session()));
+        Self { server, session, _news_guard: ended.clone().drop_guard(), ended }
     }
 
     /// Returns the token that ends what belongs to the session.
@@ -54,8 +56,19 @@ impl Handler {
 
     fn context(&self, cx: RequestContext<RoleServer>, input: InputState) -> CallContext {
         let caller = caller(&cx);
+        let has_session = !is_stateless(cx.protocol_version().as_ref());
         let call = ClientCall::new(cx, self.session.log_level());
-        CallContext::new(caller, Arc::new(call)).with_input(input)
+        let cx = CallContext::new(caller, Arc::new(call)).with_input(input);
+        if has_session { cx.with_session(self.session.number()) } else { cx }
+    }
+
+    /// Returns the session that a request belongs to: where the revision has none, the caller is one.
+    fn session_key(&self, cx: &RequestContext<RoleServer>) -> SessionKey {
+        if is_stateless(cx.protocol_version().as_ref()) {
+            SessionKey::Caller(caller(cx))
+        } else {
+            self.session.key()
+        }
     }
 
     /// Opens what a stateless client brought along for `thing`.
@@ -109,6 +122,12 @@ impl Handler {
         }
         let next = items.peek().and(last).map(str::to_owned);
         Ok((page, next))
+    }
+}
+
+impl Drop for Handler {
+    fn drop(&mut self) {
+        self.server.active().forget(&self.session.key());
     }
 }
 
@@ -179,7 +198,8 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
-        news::tell_subscription(&self.server, &cx, &self.ended).await;
+        let session = self.session_key(cx.request_context());
+        news::tell_subscription(&self.server, &session, &cx, &self.ended).await;
         Ok(())
     }
 
@@ -204,13 +224,16 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         // A stateless client begins with its first request, and that is commonly this one.
         self.server.note_greeting();
         let catalog = self.server.catalog();
-        let tools = catalog.listed().map(|entry| (entry.flat_name(), entry));
-        let (page, next_cursor) = self.page(request.as_ref(), tools)?;
+        let loaded = self.server.active().of(&self.session_key(&cx));
+        let loaded = loaded.iter().filter_map(|name| catalog.visible(name.as_str()).ok());
+        let tools = catalog.listed().chain(loaded.filter(|entry| !catalog.is_listed(entry)));
+        let (page, next_cursor) =
+            self.page(request.as_ref(), tools.map(|entry| (entry.flat_name(), entry)))?;
         let tools = page.into_iter().map(|entry| convert::tool(&catalog, entry)).collect();
         let mut result = ListToolsResult::with_all_items(tools);
         result.next_cursor = next_cursor;

@@ -10,7 +10,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::session::Session;
-use crate::catalog::Change;
+use crate::catalog::{Change, SessionKey};
 use crate::{Capabilities, Server};
 
 /// Waits for news. Several changes in a row are one piece of news.
@@ -18,6 +18,8 @@ struct News {
     seen: Change,
     changes: watch::Receiver<Change>,
     updates: broadcast::Receiver<Arc<str>>,
+    session: SessionKey,
+    loads: broadcast::Receiver<SessionKey>,
 }
 
 enum Item {
@@ -32,11 +34,16 @@ struct ChangedLists {
     prompts: bool,
 }
 
+impl ChangedLists {
+    const TOOLS: Self = Self { tools: true, resources: false, prompts: false };
+}
+
 impl News {
-    fn of(server: &Server) -> Self {
+    fn of(server: &Server, session: SessionKey) -> Self {
         let mut changes = server.changes();
         let seen = *changes.borrow_and_update();
-        Self { seen, changes, updates: server.resource_updates() }
+        let (updates, loads) = (server.resource_updates(), server.active().subscribe());
+        Self { seen, changes, updates, session, loads }
     }
 
     async fn next(&mut self) -> Option<Item> {
@@ -52,6 +59,12 @@ impl News {
                         prompts: now.prompts != seen.prompts,
                     }));
                 }
+                loaded = self.loads.recv() => match loaded {
+                    Ok(session) if session != self.session => {}
+                    // Whoever missed some of it looks at its list once too often rather than never.
+                    Ok(_) | Err(RecvError::Lagged(_)) => return Some(Item::Lists(ChangedLists::TOOLS)),
+                    Err(RecvError::Closed) => return None,
+                },
                 update = self.updates.recv() => match update {
                     Ok(uri) => return Some(Item::Resource(uri)),
                     Err(RecvError::Lagged(missed)) => tracing::warn!(missed, "a session missed resource updates"),
@@ -70,7 +83,7 @@ pub(super) async fn tell_session(
     declared: Capabilities,
     ended: CancellationToken,
 ) {
-    let mut news = News::of(&server);
+    let mut news = News::of(&server, session.key());
     // The task must not keep the server alive.
     drop(server);
     loop {
@@ -112,12 +125,13 @@ async fn notify_lists(
 /// Sends news to a subscription of a stateless client, which hears only what it asked for.
 pub(super) async fn tell_subscription(
     server: &Server,
+    session: &SessionKey,
     subscription: &SubscriptionContext,
     ended: &CancellationToken,
 ) {
     let wanted = subscription.accepted().clone();
     let sink = subscription.sink();
-    let mut news = News::of(server);
+    let mut news = News::of(server, session.clone());
     loop {
         let item = tokio::select! {
             () = subscription.cancelled() => return,

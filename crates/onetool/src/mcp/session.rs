@@ -1,18 +1,32 @@
-//! What belongs to one session: its log level and the resources it watches.
+//! What belongs to one session: its number, its log level and the resources it watches.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use onetool_core::LogLevel;
 
+use crate::catalog::SessionKey;
+
 /// The state of one session. Sessionless revisions get a fresh one with every request.
-#[derive(Default)]
 pub(super) struct Session {
+    number: u64,
     log_level: Mutex<Option<LogLevel>>,
     watched: Mutex<HashSet<String>>,
 }
 
 impl Session {
+    pub(super) fn new(number: u64) -> Self {
+        Self { number, log_level: Mutex::default(), watched: Mutex::default() }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(super) fn key(&self) -> SessionKey {
+        SessionKey::Session(self.number)
+    }
+
     pub(super) fn log_level(&self) -> Option<LogLevel> {
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner)
     }

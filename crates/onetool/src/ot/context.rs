@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{StatsError, StatsQuery};
 use crate::catalog::Catalog;
 use crate::config::Config;
+use crate::meta_tools::Finder;
 use crate::notify::{Notified, NotifyError};
 use crate::results::{QueryError, ResultPage, ResultQuery};
 use crate::shortcuts::{Aliases, Snippets};
@@ -30,6 +31,7 @@ pub(crate) struct OtContext {
     /// The version of the interpreter.
     pub(crate) python: String,
     pub(crate) cwd: PathBuf,
+    pub(crate) finder: Arc<Finder>,
     pub(crate) host: Arc<dyn OtHost>,
 }
 

@@ -1,5 +1,8 @@
 //! `ot.help`: one way in to tools, packs, snippets and aliases.
 
+use std::collections::HashMap;
+
+use indexmap::IndexSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -14,6 +17,8 @@ pub(super) const DESCRIPTION: &str =
 /// Matches of one kind that are shown, and how many of them in full.
 const MAX_MATCHES: usize = 10;
 const MAX_CARDS: usize = 3;
+/// A tool that scores less than this part of the best one only shares a word with the query.
+const CLOSE_TO_BEST: f64 = 0.5;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -123,11 +128,12 @@ fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
         context.snippets.iter().map(|it| (it.name.as_str(), it.description.as_str())).collect();
     let aliases: Vec<(&str, &str)> =
         context.aliases.iter().map(|(name, alias)| (name, alias.target.as_str())).collect();
+    let found_tools = rank_tools(context, query, &tools);
     let groups = [
-        group(context, query, info, "Tools", &tools, Topic::Tool),
-        group(context, query, info, "Packs", &packs, Topic::Pack),
-        group(context, query, info, "Snippets", &snippets, Topic::Snippet),
-        group(context, query, info, "Aliases", &aliases, Topic::Alias),
+        group(context, info, "Tools", &tools, found_tools, Topic::Tool),
+        group(context, info, "Packs", &packs, rank_items(query, &packs), Topic::Pack),
+        group(context, info, "Snippets", &snippets, rank_items(query, &snippets), Topic::Snippet),
+        group(context, info, "Aliases", &aliases, rank_items(query, &aliases), Topic::Alias),
     ];
     if groups.iter().all(|group| group.matches.is_empty()) {
         return render::no_match(query);
@@ -135,18 +141,33 @@ fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
     render::search_results(query, &groups, info != InfoLevel::List)
 }
 
+/// Returns the indices of the tools that fit: what `tool_find` would give, then names that were written together or
+/// misspelt beyond what that understands.
+fn rank_tools(context: &OtContext, query: &str, tools: &[(&str, &str)]) -> Vec<usize> {
+    let hits = context.finder.search_now(&context.catalog, query, MAX_MATCHES);
+    let best = hits.first().map_or(0.0, |hit| hit.score);
+    let places: HashMap<&str, usize> = tools.iter().map(|(name, _)| *name).zip(0..).collect();
+    let close = hits.iter().take_while(|hit| hit.score >= best * CLOSE_TO_BEST);
+    let found = close.filter_map(|hit| places.get(&*hit.name).copied());
+    found.chain(rank_items(query, tools)).collect::<IndexSet<usize>>().into_iter().collect()
+}
+
+fn rank_items(query: &str, items: &[(&str, &str)]) -> Vec<usize> {
+    let candidates: Vec<Candidate<'_>> =
+        items.iter().map(|(name, description)| Candidate { name, description }).collect();
+    rank(query, &candidates)
+}
+
 fn group<'a>(
     context: &OtContext,
-    query: &str,
     info: InfoLevel,
     title: &'static str,
     items: &[(&'a str, &'a str)],
+    found: Vec<usize>,
     topic: fn(&'a str) -> Topic<'a>,
 ) -> MatchGroup {
-    let candidates: Vec<Candidate<'_>> =
-        items.iter().map(|(name, description)| Candidate { name, description }).collect();
     let is_full = info == InfoLevel::Full;
-    let found = rank(query, &candidates).into_iter().take(if is_full { MAX_CARDS } else { MAX_MATCHES });
+    let found = found.into_iter().take(if is_full { MAX_CARDS } else { MAX_MATCHES });
     let matches = found.map(|index| {
         let (name, description) = items[index];
         Match {

@@ -133,7 +133,7 @@ pub(super) fn pack_card<'a>(
 }
 
 /// Writes a call with everything that it needs.
-pub(super) fn sample_call(name: &str, schema: &JsonObject) -> String {
+pub(crate) fn sample_call(name: &str, schema: &JsonObject) -> String {
     let sample = |parameter: Parameter<'_>| {
         let value = match parameter.python_type.split(['[', ' ']).next() {
             Some("int") => "1",

@@ -27,6 +27,7 @@ use context::ServerState;
 pub(crate) use context::{FailedPack, OtContext, OtHost};
 pub(crate) use error::OtError;
 pub(crate) use info::InfoLevel;
+pub(crate) use listing::sample_call;
 pub(crate) use register::register;
 pub(crate) use stats::{StatsError, StatsQuery};
 

@@ -19,8 +19,9 @@ use super::*;
 use crate::Server;
 use crate::catalog::{Rules, Source, ToolDocs};
 use crate::clock::{Clock, Timestamp};
-use crate::config::{Config, TopicConfig};
+use crate::config::{Config, SearchConfig, TopicConfig};
 use crate::dispatch::CallError;
+use crate::meta_tools::Finder;
 use crate::notify::{self, Notified, NotifyError};
 use crate::results::{QueryError, ResultBody, ResultOptions, ResultPage, ResultQuery, ResultStore};
 use crate::shortcuts::tests::snippets;
@@ -167,6 +168,7 @@ fn gateway_with(setup: Setup) -> Gateway {
     let (config, aliases, snippets) = (Arc::new(config), Arc::new(aliases), Arc::new(snippets));
     let host = Arc::new(host);
     let (weak, hook) = (server.downgrade(), host.clone());
+    let finder = Arc::new(Finder::new(Storage::in_memory(), Clock::system(), SearchConfig::default()));
     let context = move || {
         Some(OtContext {
             catalog: weak.upgrade()?.catalog(),
@@ -179,6 +181,7 @@ fn gateway_with(setup: Setup) -> Gateway {
             version: "0.1.0".into(),
             python: "3.14.0".into(),
             cwd: "/srv/agent".into(),
+            finder: finder.clone(),
             host: hook.clone(),
         })
     };

@@ -11,6 +11,7 @@
 //! ```
 
 mod document;
+mod follow;
 mod fuzzy;
 mod index;
 mod query;
@@ -19,6 +20,7 @@ mod tokenize;
 mod words;
 
 pub use document::{Document, Parameters, REMEMBERED_MAX};
+pub(crate) use follow::CatalogIndex;
 pub use index::{Field, Index};
 pub use rank::{Explanation, Hit, Match, MatchKind};
 

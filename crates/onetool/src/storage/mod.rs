@@ -5,6 +5,7 @@
 mod database;
 mod error;
 mod events;
+mod remembered;
 mod results;
 mod schema;
 mod worker;

@@ -6,10 +6,11 @@ use rusqlite::{Connection, TransactionBehavior};
 const APPLICATION_ID: i32 = 0x1700_1b0c;
 
 /// Every table. Rooms read the view `all_<table>`, which also reaches into a file that can only be read.
-pub(super) const TABLES: [&str; 4] = ["results", "calls", "runs", "sessions"];
+pub(super) const TABLES: [&str; 5] = ["results", "calls", "runs", "sessions", "remembered"];
 
 /// Step `n` brings a database from version `n` to `n + 1`. Steps that were released are never changed.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE results (
         handle TEXT NOT NULL PRIMARY KEY,
         principal TEXT NOT NULL,
@@ -55,7 +56,17 @@ const STEPS: [&str; 1] = ["
         own INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX sessions_at ON sessions (at);
-"];
+",
+    "
+    CREATE TABLE remembered (
+        tool TEXT NOT NULL,
+        query TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        UNIQUE (tool, query)
+    ) STRICT;
+    CREATE INDEX remembered_at ON remembered (at);
+",
+];
 
 /// What a database says about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod custom_resources;
 mod custom_tools;
 mod declared;
 mod discover;
+mod find;
 mod http_access;
 mod logs;
 mod names;
@@ -24,6 +25,7 @@ use std::path::Path;
 
 use onetool::config::{self, Config};
 use onetool::{Gateway, GatewayOptions, JsonObject, Server};
+use onetool_testkit::Client;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -67,6 +69,14 @@ fn gateway_with_run(folder: &Path, yaml: &str, register: impl FnOnce(&Server)) -
 
 fn without_aliases(config: Config) -> Config {
     Config { aliases: indexmap::IndexMap::default(), ..config }
+}
+
+/// The tools that every list of a gateway has; `run` only where code can be run.
+const SURFACE: [&str; 5] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active"];
+
+/// Returns the names on a client's list beyond those that every list has.
+async fn beyond_surface(client: &Client) -> Vec<String> {
+    client.tool_names().await.into_iter().filter(|name| !SURFACE.contains(&name.as_str())).collect()
 }
 
 /// What the program around a gateway hands in, in these tests.

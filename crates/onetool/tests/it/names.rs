@@ -6,7 +6,7 @@ use onetool_testkit::Client;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{config, object, options, server};
+use crate::{beyond_surface, config, object, options, server};
 
 fn register(server: &Server, name: &str) {
     let owned = name.to_owned();
@@ -37,7 +37,7 @@ async fn n1_a_flat_name_is_never_shared_with_a_name_of_the_gateway() {
     let folder = TempDir::new().unwrap();
     let yaml = "tools:\n  - {name: tool.find, description: d, command: [echo]}\n";
     let gateway = Gateway::new(config(folder.path(), yaml), options()).unwrap();
-    assert_eq!(Client::connect(gateway.server()).await.tool_names().await, ["tool_find_2"]);
+    assert_eq!(beyond_surface(&Client::connect(gateway.server()).await).await, ["tool_find_2"]);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-use crate::{config, gateway};
+use crate::{beyond_surface, config, gateway};
 
 fn tool(name: &str, says: &str) -> String {
     format!("  - {{name: {name}, description: d, command: [printf, {says}]}}\n")
@@ -34,7 +34,7 @@ async fn r6_a_broken_configuration_leaves_the_old_one_in_force_and_names_the_lin
     let error = gateway.reload(config(folder.path(), &clashing)).unwrap_err();
     assert_eq!(error.location().unwrap().line, 3);
     let client = Client::connect(gateway.server()).await;
-    assert_eq!(client.tool_names().await, ["demo_a"]);
+    assert_eq!(beyond_surface(&client).await, ["demo_a"]);
     assert_eq!(client.call_text("demo_a", json!({})).await, "one");
 }
 
@@ -57,7 +57,7 @@ async fn r6_a_good_one_is_in_force_at_once_and_drops_no_call() {
         }))
         .unwrap();
     let mut client = Client::connect(gateway.server()).await;
-    assert_eq!(client.tool_names().await.len(), 3);
+    assert_eq!(beyond_surface(&client).await.len(), 3);
     let server = gateway.server().clone();
     let slow =
         tokio::spawn(
@@ -69,7 +69,7 @@ async fn r6_a_good_one_is_in_force_at_once_and_drops_no_call() {
     let report = gateway.reload(config(folder.path(), &yaml)).unwrap();
     assert_snapshot!(format!("{report:?}"), @r#"ReloadReport { added: ["demo.c"], removed: ["demo.b"], on_restart: ["http"] }"#);
     client.expect_notices(vec![Notice::Tools]).await;
-    assert_eq!(client.tool_names().await, ["code_slow", "demo_a", "demo_c"]);
+    assert_eq!(beyond_surface(&client).await, ["code_slow", "demo_a", "demo_c"]);
     assert_eq!(client.call_text("demo_a", json!({})).await, "two");
 
     go_on.notify_one();

@@ -40,6 +40,7 @@ pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigErr
         run: code::run(file.run.unwrap_or_default(), &root.field("run"))?,
         output: code::output(file.output.unwrap_or_default(), &root.field("output"))?,
         stats: code::stats(&file.stats.unwrap_or_default()),
+        search: super::search::resolve(file.search.unwrap_or_default(), &root.field("search"))?,
         storage: code::storage(file.storage.unwrap_or_default(), &root.field("storage"))?,
         renames: renames(file.renames.unwrap_or_default(), &root.field("renames"))?,
         http: http(file.http.unwrap_or_default(), &root.field("http"))?,
@@ -164,7 +165,7 @@ fn policy(file: PolicyFile, place: &Place<'_>) -> Result<Policy, ConfigError> {
     Ok(config)
 }
 
-fn check_name(name: &str, place: &Place<'_>) -> Result<(), ConfigError> {
+pub(super) fn check_name(name: &str, place: &Place<'_>) -> Result<(), ConfigError> {
     ToolName::new(name).check().map_err(|error| ConfigError::invalid(place, error.to_string()))
 }
 

@@ -1,0 +1,66 @@
+//! `tool_describe`: all about one tool.
+
+use std::fmt::Write as _;
+
+use onetool_core::{JsonObject, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{MetaCall, answer, not_found};
+
+pub(super) const DESCRIPTION: &str =
+    "Describe one tool: what it does, its input schema, and whether it is on your list.";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Describe {
+    /// The name of the tool, as tool_find gives it.
+    name: String,
+}
+
+#[tracing::instrument(name = "tool_describe", skip_all)]
+pub(super) async fn describe(call: MetaCall, args: Describe) -> ToolOutput {
+    let catalog = &call.catalog;
+    let entry = match catalog.visible(args.name.trim()) {
+        Ok(entry) => entry,
+        Err(unknown) => return not_found(&[unknown]),
+    };
+    let (name, spec, docs) = (entry.name(), entry.spec(), catalog.docs(entry.name()));
+    let active = call.loaded().iter().any(|it| it.name() == name);
+    let schema = Value::Object(JsonObject::clone(&spec.input_schema.peek()));
+    let mut data = json!({
+        "name": name.as_str(),
+        "listed_as": entry.flat_name(),
+        "signature": spec.signature(),
+        "description": catalog.description(entry),
+        "active": active,
+        "input_schema": schema,
+    });
+    let mut text = format!("{}\n{}\n", spec.signature(), catalog.description(entry).trim());
+    let _ = writeln!(text, "active: {}", if active { "yes" } else { "no" });
+    let mut tell = |key: &str, title: &str, value: Value, words: &str| {
+        data[key] = value;
+        let _ = writeln!(text, "{title}: {words}");
+    };
+    if let Some(category) = docs.and_then(|docs| docs.category.as_deref()) {
+        tell("category", "category", json!(category), category);
+    }
+    if let Some(docs) = docs.filter(|docs| !docs.keywords.is_empty()) {
+        tell("keywords", "keywords", json!(docs.keywords), &docs.keywords.join(", "));
+    }
+    if let Some(docs) = docs.filter(|docs| !docs.examples.is_empty()) {
+        tell("examples", "examples", json!(docs.examples), &docs.examples.join(" | "));
+    }
+    if let Some(hints) = spec.annotations.filter(|it| !it.is_empty()) {
+        let hints = json!(hints);
+        let words = hints.to_string();
+        tell("annotations", "annotations", hints, &words);
+    }
+    let remembered = call.finder.remembered(name.as_str()).await;
+    if !remembered.is_empty() {
+        tell("remembered_queries", "found before by", json!(remembered), &remembered.join(" | "));
+    }
+    let _ = write!(text, "input schema: {}", data["input_schema"]);
+    answer(text, data)
+}

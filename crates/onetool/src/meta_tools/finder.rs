@@ -1,0 +1,153 @@
+//! The search behind `tool_find`, `ot.help` and `onetool find`, and the queries that it remembers.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use indexmap::IndexMap;
+
+use crate::catalog::{Catalog, SessionKey};
+use crate::clock::Clock;
+use crate::config::SearchConfig;
+use crate::search::{CatalogIndex, Hit, REMEMBERED_MAX};
+use crate::storage::Storage;
+
+/// Sessions whose latest searches are kept, how many of each, and how many hits of a search.
+const MAX_SESSIONS: usize = 10_000;
+const MAX_SEARCHES: usize = 3;
+const MAX_HITS: usize = 20;
+/// Characters of a query that is worth remembering; a longer one is a text rather than a query.
+const MAX_QUERY: usize = 500;
+
+/// Finds tools in the catalog. One for all sessions.
+pub(crate) struct Finder {
+    index: Arc<CatalogIndex>,
+    storage: Storage,
+    clock: Clock,
+    settings: RwLock<Arc<SearchConfig>>,
+    /// Whether the queries of earlier days have been read.
+    has_read: AtomicBool,
+    searches: Mutex<IndexMap<SessionKey, VecDeque<Search>>>,
+}
+
+/// A search that may turn out to have led to a tool.
+struct Search {
+    query: String,
+    hits: Vec<Arc<str>>,
+}
+
+impl Finder {
+    pub(crate) fn new(storage: Storage, clock: Clock, settings: SearchConfig) -> Self {
+        Self {
+            index: Arc::default(),
+            storage,
+            clock,
+            settings: RwLock::new(Arc::new(settings)),
+            has_read: AtomicBool::new(false),
+            searches: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> Arc<SearchConfig> {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts new settings in force. What is not to be remembered is out of the search at once.
+    pub(crate) fn set(&self, settings: SearchConfig) {
+        if !settings.remember {
+            self.index.forget_queries();
+            self.has_read.store(false, Ordering::Release);
+            self.searches.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    /// Brings the search up to date, so that the next one does not wait for it.
+    pub(crate) async fn prepare(&self, catalog: &Arc<Catalog>) {
+        self.read_remembered().await;
+        if self.index.is_current(catalog) {
+            return;
+        }
+        let (index, catalog) = (self.index.clone(), catalog.clone());
+        // Thousands of tools take longer than other requests should wait.
+        let followed = tokio::task::spawn_blocking(move || index.follow(&catalog)).await;
+        if let Err(error) = followed {
+            tracing::error!(%error, "the search index could not follow the catalog");
+        }
+    }
+
+    /// Returns the tools that fit a query, best first.
+    pub(crate) async fn search(&self, catalog: &Arc<Catalog>, query: &str, limit: usize) -> Vec<Hit> {
+        self.prepare(catalog).await;
+        self.search_now(catalog, query, limit)
+    }
+
+    /// Does the same where nobody can wait for the storage.
+    pub(crate) fn search_now(&self, catalog: &Arc<Catalog>, query: &str, limit: usize) -> Vec<Hit> {
+        self.index.search(catalog, query, limit)
+    }
+
+    /// Returns the queries that led to a tool, oldest first.
+    pub(crate) async fn remembered(&self, tool: &str) -> Vec<String> {
+        self.read_remembered().await;
+        self.index.remembered(tool)
+    }
+
+    /// Notes what a session searched for, in case it leads to something.
+    pub(crate) fn saw_search(&self, session: &SessionKey, query: &str, hits: &[Hit]) {
+        let Some(query) = self.settings().remember.then(|| normalized(query)).flatten() else { return };
+        let hits = hits.iter().take(MAX_HITS).map(|hit| hit.name.clone()).collect();
+        let mut sessions = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut searches = sessions.shift_remove(session).unwrap_or_default();
+        searches.push_back(Search { query, hits });
+        if searches.len() > MAX_SEARCHES {
+            searches.pop_front();
+        }
+        sessions.insert(session.clone(), searches);
+        if sessions.len() > MAX_SESSIONS {
+            sessions.shift_remove_index(0);
+        }
+    }
+
+    /// Remembers the session's searches that found this tool, now that it is loaded or called.
+    pub(crate) fn saw_use(&self, session: &SessionKey, tool: &str) {
+        let mut sessions = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(searches) = sessions.get_mut(session) else { return };
+        let mut led_here = Vec::new();
+        for search in searches {
+            // Each search leads to a tool once; loading it and calling it later is one success.
+            let before = search.hits.len();
+            search.hits.retain(|hit| **hit != *tool);
+            if search.hits.len() < before {
+                led_here.push(search.query.clone());
+            }
+        }
+        drop(sessions);
+        if led_here.is_empty() {
+            return;
+        }
+        for query in &led_here {
+            // Nobody waits for it: a query that is lost with the disk is no harm.
+            drop(self.storage.remember(tool, query, self.clock.now(), REMEMBERED_MAX));
+        }
+        self.index.remember(led_here.into_iter().map(|query| (tool.to_owned(), query)));
+    }
+
+    /// Reads what earlier days remembered, once.
+    async fn read_remembered(&self) {
+        if !self.settings().remember || self.has_read.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        match self.storage.remembered().done().await {
+            Ok(queries) => self.index.remember(queries),
+            Err(error) => tracing::warn!(%error, "remembered queries cannot be read"),
+        }
+    }
+}
+
+/// Returns a query as it is remembered, if it is worth it.
+fn normalized(query: &str) -> Option<String> {
+    let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String = line.to_lowercase().chars().filter(|c| !c.is_control()).collect();
+    (!text.is_empty() && text.chars().count() <= MAX_QUERY).then_some(text)
+}

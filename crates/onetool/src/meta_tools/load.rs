@@ -1,0 +1,104 @@
+//! `tool_load`: puts tools on the list of this session, and takes them off again.
+
+use std::fmt::Write as _;
+
+use onetool_core::{ToolName, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{MetaCall, answer, not_found};
+use crate::catalog::{Entry, Source, UnknownName};
+use crate::ot::sample_call;
+
+pub(super) const DESCRIPTION: &str = "Put tools on your own tool list, all of them or, if a name is wrong, none. They \
+    stay there for this session only.";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Load {
+    /// Names of tools, as tool_find gives them.
+    #[serde(default)]
+    names: Vec<String>,
+    /// Names of tools to take off the list again.
+    #[serde(default)]
+    unload: Vec<String>,
+}
+
+#[tracing::instrument(name = "tool_load", skip_all, fields(names = args.names.len(), unload = args.unload.len()))]
+pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
+    if args.names.is_empty() && args.unload.is_empty() {
+        return ToolOutput::error(
+            "names is empty; give the names of the tools to load, as tool_find gives them",
+        );
+    }
+    let mut unknown = Vec::new();
+    let mut load = Vec::new();
+    for name in &args.names {
+        match call.catalog.visible(name.trim()) {
+            Ok(entry) if *entry.source() == Source::Surface => {
+                return ToolOutput::error(format!("'{name}' is always on your list; it need not be loaded"));
+            }
+            Ok(entry) if load.iter().any(|it: &&Entry| it.name() == entry.name()) => {}
+            Ok(entry) => load.push(&**entry),
+            Err(error) => unknown.push(error),
+        }
+    }
+    let unload = names_to_unload(call, &args.unload, &mut unknown);
+    if !unknown.is_empty() {
+        return not_found(&unknown);
+    }
+    let names: Vec<ToolName> = load.iter().map(|entry| entry.name().clone()).collect();
+    call.server.active().change(&call.session, &names, &unload);
+    for name in &names {
+        call.finder.saw_use(&call.session, name.as_str());
+    }
+    told(call, &load, &unload)
+}
+
+/// A tool that has gone from the catalog can still be taken off the list.
+fn names_to_unload(call: &MetaCall, wanted: &[String], unknown: &mut Vec<UnknownName>) -> Vec<ToolName> {
+    let loaded = call.server.active().of(&call.session);
+    let mut names = Vec::new();
+    for name in wanted.iter().map(|name| name.trim()) {
+        match call.catalog.visible(name) {
+            Ok(entry) => names.push(entry.name().clone()),
+            Err(_) if loaded.contains(name) => names.push(ToolName::new(name)),
+            Err(error) => unknown.push(error),
+        }
+    }
+    names
+}
+
+fn told(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {
+    let count = call.loaded().len();
+    let mut text = match count {
+        1 => "1 tool is active now.\n".to_owned(),
+        count => format!("{count} tools are active now.\n"),
+    };
+    let mut loaded = Vec::new();
+    for entry in load {
+        let in_run = sample_call(&in_python(entry.name()), &entry.spec().input_schema.peek());
+        let _ = write!(text, "Loaded {} as {}", entry.name(), entry.flat_name());
+        let mut data = json!({"name": entry.name().as_str(), "listed_as": entry.flat_name()});
+        if call.has_run() {
+            let _ = write!(text, "; at once, inside run: {in_run}");
+            data["in_run"] = json!(in_run);
+        }
+        text.push('\n');
+        loaded.push(data);
+    }
+    if !unload.is_empty() {
+        let names: Vec<&str> = unload.iter().map(ToolName::as_str).collect();
+        let _ = writeln!(text, "Taken off: {}", names.join(", "));
+    }
+    let unloaded: Vec<&str> = unload.iter().map(ToolName::as_str).collect();
+    let data = json!({"loaded": loaded, "unloaded": unloaded, "active_count": count});
+    answer(text.trim_end().to_owned(), data)
+}
+
+/// Returns the name as code spells it: `_` stands for what Python does not take.
+fn in_python(name: &ToolName) -> String {
+    let fits = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    name.as_str().chars().map(|c| if fits(c) { c } else { '_' }).collect()
+}

@@ -1,0 +1,123 @@
+//! The tools that find, describe and load other tools. A file per tool.
+
+mod active;
+mod describe;
+mod find;
+mod finder;
+mod load;
+
+use std::sync::Arc;
+
+use onetool_core::{CallContext, Tool, ToolAnnotations, ToolError, ToolOutput, tool_fn};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(crate) use finder::Finder;
+
+use crate::Server;
+use crate::catalog::{Catalog, Entry, RegisterError, SessionKey, Source, UnknownName};
+use crate::render::summary;
+use crate::server::WeakServer;
+
+/// Characters of a description that a list of tools shows.
+const DESCRIPTION_MAX: usize = 300;
+
+/// What the tools need: the server, without keeping it alive, and the search.
+#[derive(Clone)]
+struct Host {
+    server: WeakServer,
+    finder: Arc<Finder>,
+}
+
+/// One call of one of the tools.
+struct MetaCall {
+    server: Server,
+    catalog: Arc<Catalog>,
+    finder: Arc<Finder>,
+    session: SessionKey,
+}
+
+impl MetaCall {
+    /// Returns the tools that the session has loaded and that are there.
+    fn loaded(&self) -> Vec<&Arc<Entry>> {
+        let names = self.server.active().of(&self.session);
+        names.iter().filter_map(|name| self.catalog.visible(name.as_str()).ok()).collect()
+    }
+
+    /// Tells whether code can be run, so that no answer points at a tool that is not there.
+    fn has_run(&self) -> bool {
+        self.catalog.visible("run").is_ok()
+    }
+}
+
+/// Registers the tools.
+pub(crate) fn register(server: &Server, finder: &Arc<Finder>) -> Result<(), RegisterError> {
+    let host = Host { server: server.downgrade(), finder: finder.clone() };
+    let changes_nothing = ToolAnnotations { open_world_hint: Some(false), ..ToolAnnotations::read_only() };
+    let changes_the_list = ToolAnnotations {
+        read_only_hint: Some(false),
+        destructive_hint: Some(false),
+        idempotent_hint: Some(true),
+        open_world_hint: Some(false),
+    };
+    let tools: [Arc<dyn Tool>; 4] = [
+        tool(&host, "tool_find", find::DESCRIPTION, changes_nothing, find::find),
+        tool(&host, "tool_describe", describe::DESCRIPTION, changes_nothing, describe::describe),
+        tool(&host, "tool_load", load::DESCRIPTION, changes_the_list, async |call, args| {
+            load::load(&call, &args)
+        }),
+        tool(&host, "tool_active", active::DESCRIPTION, changes_nothing, async |call, args| {
+            active::active(&call, &args)
+        }),
+    ];
+    tools.into_iter().try_for_each(|tool| server.add_tool(tool, Source::Surface))
+}
+
+fn tool<A, F, Fut>(
+    host: &Host,
+    name: &str,
+    description: &str,
+    annotations: ToolAnnotations,
+    function: F,
+) -> Arc<dyn Tool>
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    F: Fn(MetaCall, A) -> Fut + Send + Sync + Copy + 'static,
+    Fut: Future<Output = ToolOutput> + Send + 'static,
+{
+    let host = host.clone();
+    let handler = move |args: A, cx: CallContext| {
+        let call = host.server.upgrade().map(|server| MetaCall {
+            catalog: server.catalog(),
+            server,
+            finder: host.finder.clone(),
+            session: SessionKey::of(&cx),
+        });
+        async move {
+            let call = call.ok_or_else(|| ToolError::failed("the gateway is shutting down"))?;
+            Ok::<_, ToolError>(function(call, args).await)
+        }
+    };
+    Arc::new(tool_fn(name, description, handler).annotations(annotations))
+}
+
+/// Makes an answer that says the same as text and as data.
+fn answer(text: String, data: Value) -> ToolOutput {
+    ToolOutput { structured_content: Some(data), ..ToolOutput::text(text) }
+}
+
+/// Says which names are not there, and how to find those that are.
+fn not_found(unknown: &[UnknownName]) -> ToolOutput {
+    let lines: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+    ToolOutput::error(format!("{}. Search with tool_find(query=\"...\").", lines.join("; ")))
+}
+
+/// Returns the beginning of what a tool says it does, on one line.
+fn short_description(catalog: &Catalog, entry: &Entry) -> String {
+    let whole = summary(catalog.description(entry));
+    match whole.char_indices().nth(DESCRIPTION_MAX) {
+        Some((end, _)) => format!("{}…", whole[..end].trim_end()),
+        None => whole,
+    }
+}
