@@ -47,6 +47,7 @@ pub mod results;
 #[cfg(feature = "python")]
 mod run;
 pub mod search;
+mod sanitize;
 mod server;
 #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "code is what they are for"))]
 mod shortcuts;

@@ -4,6 +4,7 @@ mod entry;
 mod error;
 mod policy;
 mod resolve;
+mod remote;
 mod shared;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use onetool_core::{FLAT_NAME_MAX, Prompt, Resource, Tool, ToolName};
 pub use entry::{Entry, Source, ToolDocs};
 pub use error::{RegisterError, UnknownName};
 pub use policy::Policy;
+pub(crate) use remote::Offer;
 pub(crate) use shared::{Change, SharedCatalog};
 
 /// Everything that a request needs to know, as it was at one moment.
@@ -31,6 +33,8 @@ pub struct Catalog {
     /// What packs say of themselves.
     pack_descriptions: IndexMap<String, Registered<str>>,
     rules: Arc<Rules>,
+    /// Whether what comes from outside stands on the clients' lists, too, because nothing here searches.
+    lists_remote: bool,
 }
 
 /// What the operator says about tools, beyond what their sources say.
@@ -67,7 +71,8 @@ impl Catalog {
 
     /// Returns the tools that stand on every client's list.
     pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.allowed().filter(|entry| entry.source().is_listed())
+        let is_listed = |source: &Source| source.is_listed() || (self.lists_remote && source.is_remote());
+        self.allowed().filter(move |entry| is_listed(entry.source()))
     }
 
     fn allowed(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
@@ -134,14 +139,22 @@ impl Catalog {
         if !source.is_own() && self.is_reserved(&name) {
             return Err(RegisterError::ReservedTool { name });
         }
-        if self.tools.contains_key(&name) {
-            return Err(RegisterError::DuplicateTool { name });
-        }
+        let has_it = self.tools.get(&name).map(|entry| entry.source());
+        match has_it {
+            // What is here wins over what comes from outside, also if it comes later.
+            Some(holder) if holder.is_remote() && !source.is_remote() => self.remove_tool(name.as_str()),
+            Some(_) => return Err(RegisterError::DuplicateTool { name }),
+            None => false,
+        };
         let flat: Arc<str> = self.free_flat_name(&name, &source).into();
         let entry = Entry::new(tool, flat.clone(), source)?;
+        self.insert(name, flat, entry);
+        Ok(())
+    }
+
+    fn insert(&mut self, name: ToolName, flat: Arc<str>, entry: Entry) {
         self.by_flat_name.insert(flat, name.clone());
         self.tools.insert(name, Arc::new(entry));
-        Ok(())
     }
 
     pub(crate) fn add_resource(

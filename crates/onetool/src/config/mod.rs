@@ -12,6 +12,7 @@ mod parse;
 mod resolve;
 mod resolved;
 mod secrets;
+mod source_file;
 mod suggest;
 mod tree;
 
@@ -21,10 +22,10 @@ use serde_json::Value;
 
 pub use error::ConfigError;
 pub use resolved::{
-    AliasConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
+    AliasConfig, ApiConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
     PackFilesConfig, PromptConfig, PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig,
-    RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StatsConfig, TokenConfig, ToolBody,
-    ToolConfig, TopicConfig,
+    RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StartupWait, StatsConfig, TokenConfig, ToolBody,
+    ToolConfig, TopicConfig, UpstreamConfig,
 };
 pub use secrets::{Redactor, Secret};
 pub use tree::Location;
