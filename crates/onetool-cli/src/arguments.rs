@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -45,6 +46,13 @@ pub(crate) enum Command {
     #[cfg(feature = "python")]
     #[command(name = "__zygote", hide = true)]
     Zygote,
+    /// Be the process that ends another server's process group when onetool is gone.
+    #[command(name = "__guard", hide = true, disable_help_flag = true)]
+    Guard {
+        /// What the guard is to do.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Print this reference as Markdown.
     #[command(name = "__cli-reference", hide = true)]
     CliReference,

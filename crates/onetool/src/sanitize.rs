@@ -15,10 +15,7 @@ pub(crate) fn wrap(text: &str) -> String {
 ///
 /// Not in a run, whose code needs the data and whose whole answer is marked instead. A tool written in Python that
 /// calls this one is a step away from that answer, and gets marked text.
-pub(crate) fn mark(
-    answer: Result<ToolOutput, ToolError>,
-    cx: &CallContext,
-) -> Result<ToolOutput, ToolError> {
+pub(crate) fn mark(answer: Result<ToolOutput, ToolError>, cx: &CallContext) -> Result<ToolOutput, ToolError> {
     if cx.run().is_some() && cx.depth() == 0 {
         return answer;
     }

@@ -3,8 +3,8 @@
 mod entry;
 mod error;
 mod policy;
-mod resolve;
 mod remote;
+mod resolve;
 mod shared;
 
 use std::collections::HashMap;
@@ -141,8 +141,10 @@ impl Catalog {
         }
         let has_it = self.tools.get(&name).map(|entry| entry.source());
         match has_it {
-            // What is here wins over what comes from outside, also if it comes later.
-            Some(holder) if holder.is_remote() && !source.is_remote() => self.remove_tool(name.as_str()),
+            // What the operator has here wins over what comes from outside, also if it comes later.
+            Some(holder) if holder.is_remote() && matches!(source, Source::Config | Source::Pack) => {
+                self.remove_tool(name.as_str())
+            }
             Some(_) => return Err(RegisterError::DuplicateTool { name }),
             None => false,
         };

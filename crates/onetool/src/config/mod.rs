@@ -24,8 +24,8 @@ pub use error::ConfigError;
 pub use resolved::{
     AliasConfig, ApiConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
     PackFilesConfig, PromptConfig, PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig,
-    RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StartupWait, StatsConfig, TokenConfig, ToolBody,
-    ToolConfig, TopicConfig, UpstreamConfig,
+    RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StartupWait, StatsConfig, TokenConfig,
+    ToolBody, ToolConfig, TopicConfig, UpstreamConfig,
 };
 pub use secrets::{Redactor, Secret};
 pub use tree::Location;

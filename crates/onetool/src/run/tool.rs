@@ -139,7 +139,7 @@ impl Runner {
             // printed, and what a tool's failure says, come from outside as much as a value does.
             Err(text) => {
                 Ending { sanitize: untrusted || code.contains("__sanitize__"), ..Ending::error(text) }
-            },
+            }
             Ok(outcome) => match answer::of_outcome(&outcome, &told.ot_answers) {
                 Err(error) => Ending { sanitize: untrusted, ..Ending::error(error.to_string()) },
                 Ok(text) => Ending {

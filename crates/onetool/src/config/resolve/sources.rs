@@ -29,7 +29,8 @@ pub(super) fn upstreams(
 }
 
 fn upstream(name: &str, file: UpstreamFile, place: &Place<'_>) -> Result<UpstreamConfig, ConfigError> {
-    let only_with = |other: &str, keys: [(&str, bool); 3]| match keys.into_iter().find(|(_, is_set)| *is_set) {
+    let only_with = |other: &str, keys: [(&str, bool); 3]| match keys.into_iter().find(|(_, is_set)| *is_set)
+    {
         Some((key, _)) => Err(ConfigError::invalid(&place.field(key), format!("goes only with '{other}'"))),
         None => Ok(()),
     };
@@ -85,7 +86,10 @@ pub(super) fn apis(
     let resolve = |(name, file): (String, ApiFile)| {
         let place = place.field(&name);
         if servers.contains_key(&name) {
-            return Err(ConfigError::invalid(&place, "a server under 'servers' has the name, too; rename one"));
+            return Err(ConfigError::invalid(
+                &place,
+                "a server under 'servers' has the name, too; rename one",
+            ));
         }
         let api = api(&name, file, &place)?;
         Ok((name, api))
@@ -150,9 +154,9 @@ fn auth(file: AuthFile, place: &Place<'_>) -> Result<Auth, ConfigError> {
 }
 
 fn credential(file: SchemeFile, place: &Place<'_>) -> Result<Option<Credential>, ConfigError> {
-    let basic =
-        |BasicFile { username, password }| Credential::Basic { username, password: password.into() };
-    let client = file.client_credentials.map(|it| client(it, &place.field("client_credentials"))).transpose()?;
+    let basic = |BasicFile { username, password }| Credential::Basic { username, password: password.into() };
+    let client =
+        file.client_credentials.map(|it| client(it, &place.field("client_credentials"))).transpose()?;
     let given = [
         file.bearer.map(|it| Credential::Bearer(it.into())),
         file.basic.map(basic),
@@ -196,8 +200,7 @@ fn operation(file: OperationFile) -> OperationOverride {
 }
 
 fn address(text: &str, place: &Place<'_>) -> Result<Url, ConfigError> {
-    let url =
-        Url::parse(text).map_err(|error| ConfigError::invalid(place, format!("not a URL: {error}")))?;
+    let url = Url::parse(text).map_err(|error| ConfigError::invalid(place, format!("not a URL: {error}")))?;
     if matches!(url.scheme(), "http" | "https") && url.host().is_some() {
         return Ok(url);
     }
