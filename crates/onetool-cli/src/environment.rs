@@ -81,6 +81,11 @@ impl Environment {
         }
     }
 
+    /// Returns the home directory, if there is one.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
     /// Returns where `init` writes.
     pub(crate) fn new_config_path(&self) -> PathBuf {
         self.directory.join(FOLDER).join(FILE)

@@ -3,7 +3,9 @@
 mod call;
 mod check;
 mod describe;
+mod import;
 mod init;
+mod jsonc;
 mod reference;
 mod run;
 mod serve;
@@ -68,6 +70,7 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
         Command::Guard { .. } => return Ok(ExitCode::FAILURE),
         Command::Check(asked) => return check::run(environment, config, &asked),
         Command::Init => init::run(environment)?,
+        Command::Import(asked) => import::run(environment, config, &asked)?,
         Command::Schema => output::print_json(&onetool::config::json_schema())?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -211,6 +211,9 @@ fn address(text: &str, place: &Place<'_>) -> Result<Url, ConfigError> {
 pub(super) fn startup_wait(number: Option<f64>, place: &Place<'_>) -> Result<StartupWait, ConfigError> {
     match number {
         Some(0.0) => Ok(StartupWait(Duration::ZERO)),
-        number => Ok(seconds(number, place)?.map(StartupWait).unwrap_or_default()),
+        number => match seconds(number, place) {
+            Ok(wait) => Ok(wait.map(StartupWait).unwrap_or_default()),
+            Err(_) => Err(ConfigError::invalid(place, "has to be from 0 to 86400 seconds")),
+        },
     }
 }
