@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Write a first configuration to ./.onetool/onetool.yaml.
     Init,
+    /// Take over the servers that another MCP client knows: writes servers.yaml beside the configuration.
+    Import(Import),
     /// Print the JSON Schema of the configuration file.
     Schema,
     /// Print a completion script for a shell.
@@ -48,6 +51,13 @@ pub(crate) enum Command {
     #[cfg(feature = "python")]
     #[command(name = "__zygote", hide = true)]
     Zygote,
+    /// Be the process that ends another server's process group when onetool is gone.
+    #[command(name = "__guard", hide = true, disable_help_flag = true)]
+    Guard {
+        /// What the guard is to do.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Print this reference as Markdown.
     #[command(name = "__cli-reference", hide = true)]
     CliReference,
@@ -147,6 +157,32 @@ pub(crate) struct Stats {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Import {
+    /// Files with `mcpServers`, as other clients have them.
+    #[arg(value_name = "FILE", required_unless_present = "from")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Read the files of this client, where it keeps them.
+    #[arg(long, value_enum, value_name = "CLIENT")]
+    pub(crate) from: Option<Client>,
+    /// Print the servers instead of writing a file.
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
+/// Another MCP client.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Claude Code.
+    ClaudeCode,
+    /// Cursor.
+    Cursor,
+    /// Visual Studio Code.
+    Vscode,
 }
 
 #[derive(Args)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use onetool::config::{self, Config};
-use onetool::{ChildEnvironment, GatewayOptions};
+use onetool::{ChildEnvironment, GatewayOptions, Guard};
 
 use crate::error::CliError;
 
@@ -75,8 +75,15 @@ impl Environment {
             storage: Some(self.state_folder(config).join("onetool.db")),
             #[cfg(feature = "python")]
             worker: worker(),
+            guard: guard(),
+            cache: Some(self.state_folder(config).join("cache").join("openapi")),
             load: Some(Arc::new(load)),
         }
+    }
+
+    /// Returns the home directory, if there is one.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// Returns where `init` writes.
@@ -91,6 +98,12 @@ impl Environment {
         };
         std::env::vars_os().filter(|(name, _)| is_inherited(name)).collect()
     }
+}
+
+/// Children of other servers are watched by another process of this program.
+pub(crate) fn guard() -> Option<Guard> {
+    let program = std::env::current_exe().ok()?;
+    Some(Guard { program, args: vec!["__guard".into()] })
 }
 
 /// Python runs in processes that are forked from another one of this program.

@@ -19,7 +19,7 @@ use crate::glob::matches_glob;
 /// options.auth = Auth::of(Credential::Bearer("ghp_…".into()));
 /// options.include.tags = vec!["issues".into()];
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ApiOptions {
     /// The pack that the tools belong to.
     pub name: String,
@@ -145,7 +145,7 @@ pub struct OperationOverride {
 }
 
 /// Credentials of an API.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Auth {
     /// The credential for every security scheme that it fits, and for operations that name none.
     pub any: Option<Credential>,
@@ -170,7 +170,7 @@ impl Auth {
 }
 
 /// One credential.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Credential {
     /// A token, sent as `Authorization: Bearer`.

@@ -11,7 +11,7 @@ use crate::document::{Location, shown_url};
 use crate::transport::{LazyClient, MAX_REDIRECTS, causes, read_limited};
 
 /// Where a description comes from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A file. Documents that it refers to may lie beside it or in folders below.
     File(PathBuf),

@@ -10,7 +10,7 @@ use onetool_core::{NameError, ToolName};
 use url::{Host, Url};
 
 /// How to reach one upstream server, and how much patience to have with it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamConfig {
     /// Its name, which is the name of its pack.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct UpstreamConfig {
 }
 
 /// How to reach an upstream.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Transport {
     /// Start a child process and speak over its standard input and output.
     Stdio {
@@ -52,7 +52,7 @@ pub enum Transport {
 }
 
 /// The rhythm of everything that waits or tries again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
     /// Longest pause before the first new attempt; it doubles from attempt to attempt. The real pause is random below it.
     pub backoff_first: Duration,
@@ -88,7 +88,7 @@ impl Default for Timing {
 }
 
 /// What an upstream may at most send.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Longest message in bytes.
     pub message: usize,

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use crate::catalog::{Catalog, Entry, Source, UnknownName};
+use crate::sanitize;
 use crate::validate::ArgumentError;
 
 /// A call that gave no output.
@@ -183,7 +184,11 @@ impl Dispatch {
 async fn run(entry: &Entry, args: JsonObject, cx: CallContext) -> Result<ToolOutput, CallError> {
     let tool = entry.name();
     let started = Instant::now();
-    let handler = AssertUnwindSafe(async { entry.tool().call(args, &cx).await }).catch_unwind();
+    let answer = async {
+        let answer = entry.tool().call(args, &cx).await;
+        if entry.is_untrusted() { sanitize::mark(answer, &cx) } else { answer }
+    };
+    let handler = AssertUnwindSafe(answer).catch_unwind();
     let over = async {
         match cx.deadline() {
             Some(deadline) => tokio::time::sleep_until(deadline.into()).await,

@@ -39,6 +39,7 @@ mod interpreter;
 mod mcp;
 mod meta_tools;
 mod notify;
+pub mod openapi;
 mod ot;
 mod packs;
 mod random;
@@ -47,6 +48,7 @@ mod render;
 pub mod results;
 #[cfg(feature = "python")]
 mod run;
+mod sanitize;
 pub mod search;
 mod server;
 #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "code is what they are for"))]
@@ -62,8 +64,11 @@ pub use catalog::{Catalog, Policy, RegisterError, Source};
 pub use clock::{Clock, Timestamp};
 pub use declared::{ChildEnvironment, DeclareError, TemplateError};
 pub use dispatch::CallError;
-pub use gateway::{Gateway, GatewayError, GatewayOptions, LoadConfig, ReloadReport};
+pub use gateway::{
+    Gateway, GatewayError, GatewayOptions, LoadConfig, ReloadReport, SourceReport, SourceState, Suspicion,
+};
 pub use mcp::ServeError;
+pub use onetool_proxy::{Guard, guard_main};
 #[cfg(feature = "python")]
 pub use onetool_sandbox::{WorkerCommand, zygote_main};
 pub use packs::PackError;

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::capabilities::Capabilities;
-use crate::catalog::{ActiveSets, Catalog, Change, RegisterError, SharedCatalog, Source};
+use crate::catalog::{ActiveSets, Catalog, Change, Entry, Offer, RegisterError, SharedCatalog, Source};
 use crate::discover;
 use crate::dispatch::{CallError, Dispatch, Observer};
 use crate::mcp::StateSeal;
@@ -22,8 +22,13 @@ use crate::read::{self, ReadError};
 const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(5);
 const DEFAULT_PAGE_SIZE: usize = 1000;
 const MAX_CALLS_IN_FLIGHT: u32 = 1024;
+/// What the addresses of the gateway's own resources, and of those of other servers, begin with.
+const OWN_SCHEME: &str = "onetool://";
 /// Updates that a session may be behind before it misses some.
 const UPDATE_BACKLOG: usize = 256;
+
+/// Says whether there is something to wait for before the catalog is looked at, and waits.
+pub(crate) type Wait = Box<dyn Fn() -> Option<BoxFuture<'static, ()>> + Send + Sync>;
 
 /// A server of tools, resources and prompts. Cheap to clone; all clones are the same server.
 #[derive(Clone)]
@@ -36,6 +41,7 @@ struct Inner {
     catalog: SharedCatalog,
     dispatch: Dispatch,
     observer: OnceLock<Observer>,
+    wait: OnceLock<Wait>,
     resource_updates: broadcast::Sender<Arc<str>>,
     seal: StateSeal,
     answers_due: TaskTracker,
@@ -151,6 +157,11 @@ impl Server {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub async fn call(&self, name: &str, args: JsonObject, cx: CallContext) -> Result<ToolOutput, CallError> {
+        // A tool that is here need not wait for those that are not; what looks at all tools does.
+        let is_here = |entry: &Entry| !matches!(entry.source(), Source::Surface | Source::Builtin);
+        if !self.catalog().resolve(name).is_ok_and(|entry| is_here(entry)) {
+            self.settle().await;
+        }
         self.inner.dispatch.call(&self.catalog(), name, args, cx, self.inner.observer.get()).await
     }
 
@@ -163,6 +174,9 @@ impl Server {
         uri: &str,
         cx: CallContext,
     ) -> Result<Vec<ResourceContents>, ReadError> {
+        if uri.starts_with(OWN_SCHEME) || self.catalog().resource(uri).is_none() {
+            self.settle().await;
+        }
         read::read_resource(&self.catalog(), uri, cx, self.options().call_timeout).await
     }
 
@@ -176,6 +190,9 @@ impl Server {
         args: JsonObject,
         cx: CallContext,
     ) -> Result<Vec<PromptMessage>, ReadError> {
+        if self.catalog().prompt(name).is_none() {
+            self.settle().await;
+        }
         read::get_prompt(&self.catalog(), name, args, cx, self.options().call_timeout).await
     }
 
@@ -190,6 +207,19 @@ impl Server {
         let answered = tokio::time::timeout_at(end.into(), self.inner.answers_due.wait()).await.is_ok();
         self.inner.shutdown.cancel();
         drained && answered
+    }
+
+    /// Has requests that look at everything wait first; the first way to wait stays.
+    pub(crate) fn wait_with(&self, wait: Wait) {
+        // A server belongs to one gateway.
+        let _ = self.inner.wait.set(wait);
+    }
+
+    /// Waits for what is still on its way into the catalog.
+    pub(crate) async fn settle(&self) {
+        if let Some(wait) = self.inner.wait.get().and_then(|wait| wait()) {
+            wait.await;
+        }
     }
 
     /// Has every call told to `observer`; the first one stays.
@@ -289,6 +319,7 @@ pub struct ServerBuilder {
     tools: Vec<Arc<dyn Tool>>,
     resources: Vec<Arc<dyn Resource>>,
     prompts: Vec<Arc<dyn Prompt>>,
+    apis: Vec<(Arc<str>, Offer)>,
 }
 
 impl Default for ServerBuilder {
@@ -310,6 +341,7 @@ impl Default for ServerBuilder {
             tools: Vec::new(),
             resources: Vec::new(),
             prompts: Vec::new(),
+            apis: Vec::new(),
         }
     }
 }
@@ -392,6 +424,30 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds the operations of an API, as [`openapi::load`](crate::openapi::load) gives them; they stand on the clients'
+    /// lists beside the other tools.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use onetool::Server;
+    /// use onetool::openapi::{ApiOptions, Origin, load};
+    ///
+    /// let text = r#"{"openapi": "3.1.0", "servers": [{"url": "https://93.184.215.14"}],
+    ///                "paths": {"/pets/{id}": {"get": {"operationId": "getPet"}}}}"#;
+    /// let origin = Origin::Text { text: text.into(), base: None };
+    /// let api = load(origin, ApiOptions::new("pets"), None).await?;
+    /// let server = Server::builder().openapi("pets", api).build()?;
+    /// assert_eq!(server.catalog().listed().next().map(|it| it.flat_name()), Some("pets_get_pet"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn openapi(mut self, name: impl Into<Arc<str>>, api: onetool_openapi::Api) -> Self {
+        self.apis.push((name.into(), Offer { tools: api.tools, ..Offer::default() }));
+        self
+    }
+
     /// Adds what tells clients about the tools: the resources `onetool://tools` and `onetool://tool/{name}`, and the
     /// prompts `batch_search` and `transform_data`.
     #[must_use]
@@ -422,12 +478,20 @@ impl ServerBuilder {
         for prompt in self.prompts {
             catalog.add_prompt(prompt, Source::Code)?;
         }
+        for (name, offer) in self.apis {
+            catalog.list_remote();
+            let source = Source::OpenApi(name.clone());
+            if let Some(refused) = catalog.set_source(&source, &name, &offer).into_iter().next() {
+                return Err(refused);
+            }
+        }
         let dispatch = Dispatch::new(self.options.call_timeout, MAX_CALLS_IN_FLIGHT);
         let inner = Inner {
             options: self.options,
             catalog: SharedCatalog::new(catalog),
             dispatch,
             observer: OnceLock::new(),
+            wait: OnceLock::new(),
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             seal: StateSeal::random(),
             answers_due: TaskTracker::new(),

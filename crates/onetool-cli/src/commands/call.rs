@@ -2,19 +2,23 @@
 
 use std::process::ExitCode;
 
-use onetool::{CallContext, ContentBlock, Gateway, JsonObject, ToolOutput};
+use onetool::{CallContext, ContentBlock, Gateway, JsonObject, Source, ToolOutput};
 use serde_json::{Value, json};
 
+use super::sources;
 use crate::arguments::Call;
 use crate::error::CliError;
 use crate::output;
 
 pub(crate) fn run(gateway: &Gateway, asked: &Call) -> Result<ExitCode, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if !is_here(gateway, &asked.name) {
+        runtime.block_on(sources::connect(gateway));
+    }
     let arguments = match &asked.json {
         Some(text) => read_object(text)?,
         None => read_pairs(gateway, asked)?,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let called = runtime.block_on(gateway.server().call(&asked.name, arguments, CallContext::detached()));
     runtime.block_on(gateway.close());
     let result = called.map_err(|error| CliError::failed(error.to_string()))?;
@@ -24,6 +28,12 @@ pub(crate) fn run(gateway: &Gateway, asked: &Call) -> Result<ExitCode, CliError>
         output::print(&text_of(&result))?;
     }
     Ok(if result.is_error { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Tells whether the tool needs no other server; code and what looks at all tools may.
+fn is_here(gateway: &Gateway, name: &str) -> bool {
+    let catalog = gateway.server().catalog();
+    catalog.resolve(name).is_ok_and(|it| !matches!(it.source(), Source::Surface | Source::Builtin))
 }
 
 fn read_object(text: &str) -> Result<JsonObject, CliError> {

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use onetool::Gateway;
 use onetool::config::{Config, ResourceBody, ToolBody};
+use onetool::{Gateway, SourceReport, SourceState, Suspicion};
 use serde_json::{Value, json};
 
+use super::sources;
 use crate::arguments::Check;
 use crate::environment::Environment;
 use crate::error::CliError;
@@ -31,12 +32,16 @@ pub(crate) fn run(
     let config = environment.load_config(file)?;
     let options = environment.gateway_options(&config, file);
     let gateway = Gateway::new(config.clone(), options)?;
-    let mut findings = findings(&config, &gateway);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(sources::wait(&gateway));
+    let mut findings = findings(&config, &gateway);
+    findings.extend(gateway.sources().iter().flat_map(source_findings));
+    findings.extend(gateway.suspicions().into_iter().map(suspicion));
     let gaps = runtime.block_on(gateway.sandbox_gaps());
     findings.push(Finding { what: "sandbox".into(), problem: gaps.map(Problem::Warning) });
     let trouble = gateway.storage_trouble();
     findings.push(Finding { what: "storage".into(), problem: trouble.map(Problem::Warning) });
+    runtime.block_on(gateway.close());
     if asked.json {
         output::print_json(&findings.iter().map(Finding::as_json).collect::<Value>())?;
     } else {
@@ -96,6 +101,30 @@ fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Returns one finding for how a source is doing, and one for each thing of it that is wrong.
+fn source_findings(report: &SourceReport) -> Vec<Finding> {
+    let what = report.source.to_string();
+    let state = match (&report.conflict, &report.state) {
+        (Some(conflict), _) => {
+            Finding { what: what.clone(), problem: Some(Problem::Warning(conflict.clone())) }
+        }
+        (None, SourceState::Connected) => fine(format!("{what}: connected, {} tools", report.tools)),
+        (None, SourceState::Disabled) => fine(format!("{what}: disabled")),
+        (None, state) => {
+            let reason = state.reason().map_or_else(String::new, |reason| format!(": {reason}"));
+            let next = state.next_step().map_or_else(String::new, |step| format!(" ({step})"));
+            Finding { what: what.clone(), problem: Some(Problem::Error(format!("{state}{reason}{next}"))) }
+        }
+    };
+    let note = |note: &String| Finding { what: what.clone(), problem: Some(Problem::Warning(note.clone())) };
+    [state].into_iter().chain(report.notes.iter().map(note)).collect()
+}
+
+fn suspicion(it: Suspicion) -> Finding {
+    let text = format!("{}: '{}'; look at it before an agent does", it.why, it.excerpt);
+    Finding { what: it.what, problem: Some(Problem::Warning(text)) }
 }
 
 fn fine(what: String) -> Finding {

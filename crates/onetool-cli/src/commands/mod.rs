@@ -4,10 +4,13 @@ mod call;
 mod check;
 mod describe;
 mod find;
+mod import;
 mod init;
+mod jsonc;
 mod reference;
 mod run;
 mod serve;
+mod sources;
 mod stats;
 mod tools;
 
@@ -17,13 +20,20 @@ use clap::{CommandFactory as _, Parser as _};
 use onetool::Gateway;
 
 use crate::arguments::{Arguments, Command, Serve};
-use crate::environment::Environment;
+use crate::environment::{self, Environment};
 use crate::error::CliError;
 use crate::{logging, output};
 
 /// Runs what was typed and returns the exit code: 0 fine, 1 the operation failed, 2 usage.
 pub(crate) fn run(environment: Environment) -> ExitCode {
-    let arguments = Arguments::parse();
+    let mut arguments = Arguments::parse();
+    // The guard is all that it is: no logging, no runtime, no threads.
+    if let Some(Command::Guard { arguments }) = &mut arguments.command {
+        return match environment::guard() {
+            Some(own) => onetool::guard_main(&own, std::mem::take(arguments)),
+            None => ExitCode::FAILURE,
+        };
+    }
     let serves = matches!(arguments.command, None | Some(Command::Serve(_)));
     logging::start(environment.log_filter.as_deref(), if serves { "info" } else { "error" });
     match dispatch(&environment, arguments) {
@@ -44,16 +54,28 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
     };
     match arguments.command.unwrap_or(Command::Serve(Serve::default())) {
         Command::Serve(asked) => serve::run(environment, config, asked)?,
-        Command::Tools(asked) => tools::run(&gateway()?, &asked)?,
-        Command::Find(asked) => find::run(&gateway()?, &asked)?,
-        Command::Describe(asked) => describe::run(&gateway()?, &asked)?,
+        Command::Tools(asked) => {
+            let gateway = gateway()?;
+            sources::with_all(&gateway, || tools::run(&gateway, &asked))?;
+        }
+        Command::Describe(asked) => {
+            let gateway = gateway()?;
+            sources::with_all(&gateway, || describe::run(&gateway, &asked))?;
+        }
+        Command::Find(asked) => {
+            let gateway = gateway()?;
+            sources::with_all(&gateway, || find::run(&gateway, &asked))?;
+        }
         Command::Call(asked) => return call::run(&gateway()?, &asked),
         Command::Run(asked) => return run::run(&gateway()?, &asked),
         Command::Stats(asked) => return stats::run(&gateway()?, &asked),
         #[cfg(feature = "python")]
         Command::Zygote => return Ok(onetool::zygote_main()),
+        // Served before anything else, in `run`.
+        Command::Guard { .. } => return Ok(ExitCode::FAILURE),
         Command::Check(asked) => return check::run(environment, config, &asked),
         Command::Init => init::run(environment)?,
+        Command::Import(asked) => import::run(environment, config, &asked)?,
         Command::Schema => output::print_json(&onetool::config::json_schema())?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use onetool::{CallContext, Gateway, JsonObject};
 use tokio::runtime::Runtime;
 
+use super::sources;
 use crate::arguments::Run;
 use crate::error::CliError;
 use crate::output;
@@ -15,6 +16,7 @@ const MORE: &str = "... ";
 
 pub(crate) fn run(gateway: &Gateway, asked: &Run) -> Result<ExitCode, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(sources::connect(gateway));
     let code = match (&asked.code, &asked.file) {
         (Some(code), _) if code != "-" => code.clone(),
         (None, Some(file)) => std::fs::read_to_string(file)

@@ -22,6 +22,10 @@ pub enum Source {
     Config,
     /// It belongs to a pack that the configuration names.
     Pack,
+    /// Another MCP server offers it.
+    Proxy(Arc<str>),
+    /// An OpenAPI description offers it.
+    OpenApi(Arc<str>),
 }
 
 impl Source {
@@ -30,12 +34,19 @@ impl Source {
         matches!(self, Self::Surface | Self::Builtin | Self::Code | Self::Config | Self::Pack)
     }
 
+    /// Tells whether it comes from outside this process, and may come and go.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self, Self::Proxy(_) | Self::OpenApi(_))
+    }
+
     /// Tells whether the gateway itself registers it, and so may use the names that it keeps.
     pub(super) fn is_own(&self) -> bool {
         matches!(self, Self::Surface | Self::Builtin)
     }
 
     /// Tells whether it stands on every client's list; what does not is found by search and called all the same.
+    ///
+    /// What is remote stands there only where nothing searches: in a server without the gateway's surface.
     pub(super) fn is_listed(&self) -> bool {
         matches!(self, Self::Surface | Self::Code | Self::Config)
     }
@@ -45,6 +56,8 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Surface | Self::Builtin | Self::Code | Self::Config | Self::Pack => f.write_str("local"),
+            Self::Proxy(server) => write!(f, "proxy:{server}"),
+            Self::OpenApi(api) => write!(f, "openapi:{api}"),
         }
     }
 }
@@ -67,6 +80,7 @@ pub struct Entry {
     tool: Arc<dyn Tool>,
     flat_name: Arc<str>,
     source: Source,
+    is_untrusted: bool,
     listed_schema: OnceLock<Arc<JsonObject>>,
     validator: OnceLock<Validator>,
 }
@@ -90,7 +104,12 @@ impl Entry {
             // The lock is new, so nothing can be in it yet.
             let _ = validator.set(compiled);
         }
-        Ok(Self { tool, flat_name, source, listed_schema: OnceLock::new(), validator })
+        Ok(Self { tool, flat_name, source, is_untrusted: false, listed_schema: OnceLock::new(), validator })
+    }
+
+    /// Notes that what it answers is to be marked as foreign.
+    pub(super) fn untrusted(self, is_untrusted: bool) -> Self {
+        Self { is_untrusted, ..self }
     }
 
     /// Returns the tool itself. Call it through [`Server::call`](crate::Server::call), which checks first.
@@ -116,6 +135,11 @@ impl Entry {
     /// Returns where it comes from.
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// Tells whether what it answers is marked as foreign, because the operator does not trust its source.
+    pub fn is_untrusted(&self) -> bool {
+        self.is_untrusted
     }
 
     /// Returns the input schema in the form that every client accepts.

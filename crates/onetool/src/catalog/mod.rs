@@ -4,6 +4,7 @@ mod active;
 mod entry;
 mod error;
 mod policy;
+mod remote;
 mod resolve;
 mod shared;
 
@@ -18,6 +19,7 @@ pub(crate) use active::{ActiveSets, SessionKey};
 pub use entry::{Entry, Source, ToolDocs};
 pub use error::{RegisterError, UnknownName};
 pub use policy::Policy;
+pub(crate) use remote::Offer;
 pub(crate) use shared::{Change, SharedCatalog};
 
 /// Everything that a request needs to know, as it was at one moment.
@@ -33,6 +35,8 @@ pub struct Catalog {
     /// What packs say of themselves.
     pack_descriptions: IndexMap<String, Registered<str>>,
     rules: Arc<Rules>,
+    /// Whether what comes from outside stands on the clients' lists, too, because nothing here searches.
+    lists_remote: bool,
 }
 
 /// What the operator says about tools, beyond what their sources say.
@@ -77,7 +81,11 @@ impl Catalog {
     /// Tells whether a tool stands on every client's list.
     pub fn is_listed(&self, entry: &Entry) -> bool {
         let is_pinned = |name: &str| self.rules.pinned.contains(name);
-        entry.source().is_listed() || is_pinned(entry.name().as_str()) || is_pinned(entry.flat_name())
+        let source = entry.source();
+        source.is_listed()
+            || (self.lists_remote && source.is_remote())
+            || is_pinned(entry.name().as_str())
+            || is_pinned(entry.flat_name())
     }
 
     fn allowed(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
@@ -144,14 +152,24 @@ impl Catalog {
         if !source.is_own() && self.is_reserved(&name) {
             return Err(RegisterError::ReservedTool { name });
         }
-        if self.tools.contains_key(&name) {
-            return Err(RegisterError::DuplicateTool { name });
-        }
+        let has_it = self.tools.get(&name).map(|entry| entry.source());
+        match has_it {
+            // What the operator has here wins over what comes from outside, also if it comes later.
+            Some(holder) if holder.is_remote() && matches!(source, Source::Config | Source::Pack) => {
+                self.remove_tool(name.as_str())
+            }
+            Some(_) => return Err(RegisterError::DuplicateTool { name }),
+            None => false,
+        };
         let flat: Arc<str> = self.free_flat_name(&name, &source).into();
         let entry = Entry::new(tool, flat.clone(), source)?;
+        self.insert(name, flat, entry);
+        Ok(())
+    }
+
+    fn insert(&mut self, name: ToolName, flat: Arc<str>, entry: Entry) {
         self.by_flat_name.insert(flat, name.clone());
         self.tools.insert(name, Arc::new(entry));
-        Ok(())
     }
 
     pub(crate) fn add_resource(

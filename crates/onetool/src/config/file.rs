@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::resolved::ProtocolRevision;
 use super::search::SearchFile;
+use super::source_file::{ApiFile, UpstreamFile};
 
 /// The configuration of onetool.
 ///
@@ -29,6 +30,14 @@ pub(super) struct ConfigFile {
     pub(super) server: Option<ServerFile>,
     /// Tools made from a request, a command or Python code.
     pub(super) tools: Option<Vec<ToolFile>>,
+    /// Other MCP servers; each becomes a pack of its name.
+    pub(super) servers: Option<IndexMap<String, UpstreamFile>>,
+    /// APIs with an OpenAPI description; each becomes a pack of its name.
+    pub(super) openapi: Option<IndexMap<String, ApiFile>>,
+    /// How many seconds the first request that needs them waits for servers and APIs that are still connecting; 5 if
+    /// missing, 0 not to wait.
+    #[schemars(range(min = 0, max = 86400))]
+    pub(super) startup_wait: Option<f64>,
     /// Packs of tools.
     pub(super) packs: Option<PacksFile>,
     /// Resources made from a text or a file.

@@ -13,6 +13,7 @@ mod resolve;
 mod resolved;
 mod search;
 mod secrets;
+mod source_file;
 mod suggest;
 mod tree;
 
@@ -22,10 +23,10 @@ use serde_json::Value;
 
 pub use error::ConfigError;
 pub use resolved::{
-    AliasConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
+    AliasConfig, ApiConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
     PackFilesConfig, PromptConfig, PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig,
-    RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StatsConfig, TokenConfig, ToolBody,
-    ToolConfig, TopicConfig,
+    RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StartupWait, StatsConfig, TokenConfig,
+    ToolBody, ToolConfig, TopicConfig, UpstreamConfig,
 };
 pub use search::SearchConfig;
 pub use secrets::{Redactor, Secret};

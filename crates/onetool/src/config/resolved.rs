@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use onetool_core::{JsonObject, PromptArgument, Role, ToolAnnotations};
+use onetool_openapi::{ApiOptions, Origin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +24,12 @@ pub struct Config {
     pub server: ServerConfig,
     /// Tools made from a request, a command or Python code.
     pub tools: Vec<ToolConfig>,
+    /// Other MCP servers, by the names of their packs.
+    pub servers: IndexMap<String, UpstreamConfig>,
+    /// APIs with an OpenAPI description, by the names of their packs.
+    pub apis: IndexMap<String, ApiConfig>,
+    /// How long the first request that needs them waits for servers and APIs that are still connecting.
+    pub startup_wait: StartupWait,
     /// Files that are packs of tools.
     pub pack_files: Vec<PackFilesConfig>,
     /// Resources made from a text or a file.
@@ -59,6 +66,45 @@ pub struct Config {
     pub redactor: Redactor,
     /// What is not wrong, but should not stay so.
     pub warnings: Vec<String>,
+}
+
+/// How long the first request that needs them waits for servers and APIs that are still connecting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartupWait(pub Duration);
+
+impl Default for StartupWait {
+    fn default() -> Self {
+        Self(Duration::from_secs(5))
+    }
+}
+
+/// Another MCP server. Its debug output shows no values of variables, headers and arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamConfig {
+    /// How to reach it, and how much patience to have with it.
+    pub connection: onetool_proxy::UpstreamConfig,
+    /// Whether its answers are marked as foreign.
+    pub is_untrusted: bool,
+}
+
+/// An API with an OpenAPI description.
+#[derive(Clone, PartialEq)]
+pub struct ApiConfig {
+    /// Where the description is.
+    pub origin: Origin,
+    /// What becomes of it.
+    pub options: ApiOptions,
+    /// Whether it is used.
+    pub is_enabled: bool,
+    /// Whether its answers are marked as foreign.
+    pub is_untrusted: bool,
+}
+
+/// A URL may hold a secret, so only the name is shown.
+impl fmt::Debug for ApiConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiConfig").field("name", &self.options.name).finish_non_exhaustive()
+    }
 }
 
 /// What the server says about itself, and the limits of a call.

@@ -3,11 +3,16 @@
 mod error;
 mod ot_host;
 mod record;
+mod source_report;
+mod sources;
+mod suspicion;
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use indexmap::IndexMap;
+use onetool_core::ToolName;
+use onetool_proxy::{Guard, Surroundings};
 #[cfg(feature = "python")]
 use onetool_sandbox::WorkerCommand;
 
@@ -21,11 +26,15 @@ use crate::meta_tools::{self, Finder};
 use crate::packs::{Pack, PackError};
 use crate::results::{ResultOptions, ResultStore};
 use crate::search::Hit;
+use crate::server::Wait;
 use crate::shortcuts::{Aliases, Snippets};
 use crate::stats::{Stats, StatsOptions};
 use crate::storage::Storage;
+use sources::Sources;
 
 pub use error::GatewayError;
+pub use source_report::{SourceReport, SourceState};
+pub use suspicion::Suspicion;
 
 /// Names of tools, and packs, that belong to the gateway.
 const RESERVED: [&str; 6] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot"];
@@ -45,6 +54,11 @@ pub struct GatewayOptions {
     /// How to start the process that Python runs in; without it there is no `run` tool.
     #[cfg(feature = "python")]
     pub worker: Option<WorkerCommand>,
+    /// How to start the process that ends the children of upstream servers when this one is killed; without it,
+    /// nobody does.
+    pub guard: Option<Guard>,
+    /// The folder in which plans of OpenAPI descriptions are kept; without it, none are.
+    pub cache: Option<PathBuf>,
     /// How `ot.reload()` reads the configuration.
     pub load: Option<LoadConfig>,
 }
@@ -78,6 +92,7 @@ struct Inner {
     clock: Clock,
     interpreter: Interpreter,
     finder: Arc<Finder>,
+    sources: Arc<Sources>,
 }
 
 impl Gateway {
@@ -104,6 +119,9 @@ impl Gateway {
         let finder = Arc::new(Finder::new(storage.clone(), clock.clone(), config.search.clone()));
         meta_tools::register(&server, &finder).map_err(unplaced)?;
         server.observe(record::into(stats.clone(), finder.clone()));
+        let around = Surroundings { environment: options.children.clone(), guard: options.guard.clone() };
+        let sources = Sources::new(server.clone(), stats.clone(), around, options.cache.clone());
+        server.wait_with(wait_for(&sources));
         let inner = Arc::new(Inner {
             server,
             options,
@@ -115,6 +133,7 @@ impl Gateway {
             clock,
             interpreter,
             finder,
+            sources,
         });
         let weak = Arc::downgrade(&inner);
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
@@ -135,9 +154,32 @@ impl Gateway {
         self.inner.config()
     }
 
-    /// Does what goes on beside the requests: starts what the first `run` would otherwise wait for, and deletes
+    /// Starts to connect every server and to load every OpenAPI description that the configuration names, side by side
+    /// and in the background. Does nothing outside of a tokio runtime; requests that need a source start them, too.
+    pub fn connect(&self) {
+        self.inner.sources.start();
+    }
+
+    /// Connects, and waits until every source has come to the end of its first attempt, good or bad. A request waits
+    /// by itself, but only as long as the configuration says.
+    pub async fn connected(&self) {
+        self.inner.sources.all_settled().await;
+    }
+
+    /// Tells how every server and every API is doing, in the order of the configuration.
+    pub fn sources(&self) -> Vec<SourceReport> {
+        self.inner.sources.reports()
+    }
+
+    /// Tells which descriptions of tools from outside look as if they were meant to steer a model.
+    pub fn suspicions(&self) -> Vec<Suspicion> {
+        suspicion::of_catalog(&self.inner.server.catalog())
+    }
+
+    /// Does what goes on beside the requests: connects the sources, starts what the first `run` would otherwise wait for, and deletes
     /// stored results that have expired. Runs until it is dropped.
     pub async fn work(&self) {
+        self.connect();
         // Whatever can wait does not take time from the first answer.
         self.server().greeted().await;
         tokio::join!(self.warm(), self.inner.results.keep_clean(), self.inner.keep_searchable());
@@ -158,8 +200,10 @@ impl Gateway {
         self.inner.interpreter.gaps().await
     }
 
-    /// Writes what is still to be kept; call it before the program ends.
+    /// Ends the connections to other servers and their children, and writes what is still to be kept; call it before
+    /// the program ends.
     pub async fn close(&self) {
+        self.inner.sources.close().await;
         self.inner.stats.flush().await;
         self.inner.storage.close().await;
     }
@@ -235,6 +279,7 @@ impl Inner {
     fn apply(&self, config: Config, packs: Packs) -> Result<(), GatewayError> {
         let declared = Declared::from_config(&config, &self.options.children, &self.interpreter)?;
         let mut broken = Vec::new();
+        let table = self.sources.lock();
         self.server.shared_catalog().replace(|catalog| {
             catalog.remove_source(&Source::Config);
             catalog.remove_source(&Source::Pack);
@@ -253,12 +298,12 @@ impl Inner {
                     Err(error) => broken.push(error),
                 }
             }
+            table.refit(catalog, &config);
             let rules = rules(&config, catalog)?;
             catalog.set_rules(rules);
             Ok::<_, GatewayError>(())
         })?;
-        let (kept_out, own) = record::definition_tokens(&self.server.catalog());
-        self.stats.set_definition_tokens(kept_out, own);
+        self.sources.adopt(table, &config);
         for error in &broken {
             tracing::warn!(pack = error.name, %error, "a pack is not there");
         }
@@ -307,7 +352,12 @@ fn placed(at: Location, registered: Result<(), RegisterError>) -> Result<(), Gat
 fn rules(config: &Config, catalog: &Catalog) -> Result<Rules, GatewayError> {
     let targets: IndexMap<String, String> =
         config.aliases.iter().map(|(name, alias)| (name.clone(), alias.target.clone())).collect();
-    let aliases = Aliases::new(targets, |name| catalog.resolve(name).map(|entry| entry.name().clone()));
+    let aliases = Aliases::new(targets, |name| match catalog.resolve(name) {
+        Ok(entry) => Ok(entry.name().clone()),
+        // A source that is still connecting has its names taken on trust.
+        Err(_) if is_of_source(config, name) => Ok(ToolName::new(name)),
+        Err(unknown) => Err(unknown),
+    });
     let aliases = aliases.map_err(|source| {
         let at = config.aliases.get(source.alias()).map(|alias| alias.at.clone());
         GatewayError::Alias { at, source }
@@ -319,6 +369,21 @@ fn rules(config: &Config, catalog: &Catalog) -> Result<Rules, GatewayError> {
         pinned: config.search.pinned.iter().cloned().collect(),
         aliases: Arc::new(aliases),
         snippets: Arc::new(Snippets::new(&config.snippets)),
+    })
+}
+
+fn is_of_source(config: &Config, name: &str) -> bool {
+    let name = ToolName::new(name);
+    let pack = name.pack().unwrap_or_default();
+    config.servers.contains_key(pack) || config.apis.contains_key(pack)
+}
+
+/// Makes what requests wait with until the sources are there.
+fn wait_for(sources: &Arc<Sources>) -> Wait {
+    let sources = Arc::downgrade(sources);
+    Box::new(move || {
+        let sources = sources.upgrade().filter(|it| !it.is_settled())?;
+        Some(Box::pin(async move { sources.settled().await }))
     })
 }
 

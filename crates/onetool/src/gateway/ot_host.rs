@@ -5,10 +5,11 @@ use std::sync::Arc;
 use onetool_core::{BoxFuture, CallContext};
 use serde_json::{Value, json};
 
-use super::Inner;
+use super::{Inner, SourceReport, SourceState};
+use crate::catalog::Source;
 use crate::interpreter;
 use crate::notify::{self, Notified, NotifyError};
-use crate::ot::{FailedPack, OtContext, OtHost, StatsError, StatsQuery};
+use crate::ot::{FailedPack, OtContext, OtHost, ServerState, StatsError, StatsQuery};
 use crate::packs::PackError;
 use crate::results::{QueryError, ResultPage, ResultQuery};
 use crate::stats;
@@ -17,12 +18,18 @@ use crate::stats;
 pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
     let catalog = inner.server.catalog();
     let rules = catalog.rules();
+    let reports = inner.sources.reports();
+    let broken = inner.broken_packs().into_iter().map(failed_pack);
     OtContext {
         config: inner.config(),
         aliases: rules.aliases.clone(),
         snippets: rules.snippets.clone(),
-        servers: Vec::new(),
-        failed_packs: inner.broken_packs().into_iter().map(failed_pack).collect(),
+        servers: reports
+            .iter()
+            .filter(|it| matches!(it.source, Source::Proxy(_)))
+            .map(server_state)
+            .collect(),
+        failed_packs: broken.chain(reports.iter().filter_map(failed_source)).collect(),
         storage_trouble: inner.storage.trouble(),
         version: inner.server.version().to_owned(),
         python: interpreter::VERSION.to_owned(),
@@ -35,6 +42,22 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
 
 fn failed_pack(error: PackError) -> FailedPack {
     FailedPack { name: error.name.clone(), reason: error.to_string() }
+}
+
+fn server_state(report: &SourceReport) -> ServerState {
+    ServerState {
+        name: report.name.clone(),
+        connected: report.state == SourceState::Connected,
+        reason: report.reason().map(str::to_owned),
+        enabled: report.state != SourceState::Disabled,
+    }
+}
+
+/// A description that could not be loaded is a pack that is not there, and so is one whose name is taken.
+fn failed_source(report: &SourceReport) -> Option<FailedPack> {
+    let is_api = matches!(report.source, Source::OpenApi(_));
+    let reason = if is_api { report.reason() } else { report.conflict.as_deref() };
+    reason.map(|reason| FailedPack { name: report.name.clone(), reason: reason.to_owned() })
 }
 
 struct Host(Arc<Inner>);

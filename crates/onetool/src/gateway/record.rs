@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use onetool_core::ToolSpec;
+
 use crate::catalog::{Catalog, Entry, SessionKey, Source};
 use crate::dispatch::{CallRecord, Observer};
 use crate::meta_tools::Finder;
@@ -36,17 +38,19 @@ pub(super) fn into(stats: Stats, finder: Arc<Finder>) -> Observer {
     })
 }
 
-/// Returns the tokens of the definitions that clients do not hold, and of those that they do.
+/// Returns the tokens of the definitions that clients do not hold, and of those that they do; what comes from outside
+/// is counted where it comes in.
 pub(super) fn definition_tokens(catalog: &Catalog) -> (u64, u64) {
-    let size = |entry: &Entry| {
-        let spec = entry.spec();
-        let schema = serde_json::to_string(&*spec.input_schema.peek()).unwrap_or_default();
-        tokens(
-            u64::try_from(spec.description.len() + entry.flat_name().len() + schema.len())
-                .unwrap_or(u64::MAX),
-        )
-    };
+    let size = |entry: &Entry| spec_tokens(entry.spec());
     let listed: Vec<&str> = catalog.listed().map(|entry| entry.flat_name()).collect();
-    let kept_out = catalog.tools().filter(|entry| !listed.contains(&entry.flat_name()));
+    let is_here = |entry: &&Arc<Entry>| !entry.source().is_remote();
+    let kept_out = catalog.tools().filter(is_here).filter(|entry| !listed.contains(&entry.flat_name()));
     (kept_out.map(|entry| size(entry)).sum(), catalog.listed().map(|entry| size(entry)).sum())
+}
+
+/// Returns the tokens of one definition.
+pub(super) fn spec_tokens(spec: &ToolSpec) -> u64 {
+    let schema = serde_json::to_string(&*spec.input_schema.peek()).unwrap_or_default();
+    let size = spec.description.len() + spec.name.as_str().len() + schema.len();
+    tokens(u64::try_from(size).unwrap_or(u64::MAX))
 }

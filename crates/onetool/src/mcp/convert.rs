@@ -20,7 +20,9 @@ pub(super) fn tool(catalog: &Catalog, entry: &Entry) -> model::Tool {
     tool.title.clone_from(&spec.title);
     // Clients of older revisions reject the whole list for one schema that is no object's.
     let is_object = |schema: &&Schema| schema.get("type").is_some_and(|kind| kind == "object");
-    tool.output_schema = spec.output_schema.as_ref().filter(is_object).map(|schema| schema.shared().clone());
+    // What is marked as foreign is text, whatever its source promised.
+    let output_schema = spec.output_schema.as_ref().filter(|_| !entry.is_untrusted());
+    tool.output_schema = output_schema.filter(is_object).map(|schema| schema.shared().clone());
     tool.annotations = spec.annotations.filter(|it| !it.is_empty()).map(annotations);
     tool.meta = spec.meta.clone().map(model::MetaObject);
     tool

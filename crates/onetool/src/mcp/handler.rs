@@ -280,6 +280,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        self.server.settle().await;
         let catalog = self.server.catalog();
         let fixed = catalog.resources().filter(|it| !it.spec().uri.has_holes());
         let (page, next_cursor) =
@@ -296,6 +297,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.server.settle().await;
         let catalog = self.server.catalog();
         let templates = catalog.resources().filter(|it| it.spec().uri.has_holes());
         let (page, next_cursor) =
@@ -340,6 +342,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        self.server.settle().await;
         let catalog = self.server.catalog();
         let prompts = catalog.prompts().map(|it| (it.spec().name.as_str(), it));
         let (page, next_cursor) = self.page(request.as_ref(), prompts)?;

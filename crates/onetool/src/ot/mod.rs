@@ -22,9 +22,7 @@ mod tools;
 mod version;
 
 pub(crate) use answer::Answer;
-#[cfg(test)]
-use context::ServerState;
-pub(crate) use context::{FailedPack, OtContext, OtHost};
+pub(crate) use context::{FailedPack, OtContext, OtHost, ServerState};
 pub(crate) use error::OtError;
 pub(crate) use info::InfoLevel;
 pub(crate) use listing::sample_call;

@@ -34,6 +34,8 @@ pub(crate) struct Told {
     pub(crate) ot_answers: Vec<(Value, String)>,
     pub(crate) bytes: usize,
     pub(crate) calls: usize,
+    /// Whether a tool of a source was called that the operator does not trust: all that follows may come from it.
+    pub(crate) is_untrusted: bool,
 }
 
 impl Calls {
@@ -67,6 +69,9 @@ impl Calls {
         let entry = self.tool(&call.name).ok_or_else(|| self.unknown(&call.name))?;
         let spec = entry.spec();
         let raised = |kind: &str, message: String| HostError { kind: kind.to_owned(), message };
+        if entry.is_untrusted() {
+            self.told.lock().unwrap_or_else(PoisonError::into_inner).is_untrusted = true;
+        }
         // What may not be called need not be called right, and its signature is nobody's business: dispatch refuses it.
         let args = if self.catalog.rules().policy.allows(&spec.name) {
             bind(spec, call.args, call.kwargs).map_err(|error| raised("TypeError", error.to_string()))?

@@ -10,7 +10,6 @@ mod host_calls;
 mod literal;
 mod python_names;
 mod python_tool;
-mod sanitize;
 mod source;
 mod tool;
 

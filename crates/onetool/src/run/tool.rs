@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use super::host_calls::{Calls, Told};
 use super::python_names::{NamesCache, is_builtin};
-use super::{answer, literal, sanitize, source};
+use super::{answer, literal, source};
 use crate::config::{OutputConfig, RunConfig};
 use crate::results::{ResultBody, ResultStore, cut};
+use crate::sanitize;
 use crate::server::{Server, WeakServer};
 use crate::shortcuts::{SnippetCall, SnippetError};
 use crate::stats::{self, Event, RunId, Stats};
@@ -140,16 +141,19 @@ impl Runner {
 
     fn end(result: Result<Outcome, String>, calls: &Calls, code: &str) -> (Ending, Told) {
         let told = calls.told();
+        let untrusted = told.is_untrusted;
         let ending = match result {
             // The variables of a run that failed are gone, so code that speaks of it at all is taken to want it: what it
             // printed, and what a tool's failure says, come from outside as much as a value does.
-            Err(text) => Ending { sanitize: code.contains("__sanitize__"), ..Ending::error(text) },
+            Err(text) => {
+                Ending { sanitize: untrusted || code.contains("__sanitize__"), ..Ending::error(text) }
+            }
             Ok(outcome) => match answer::of_outcome(&outcome, &told.ot_answers) {
-                Err(error) => Ending::error(error.to_string()),
+                Err(error) => Ending { sanitize: untrusted, ..Ending::error(error.to_string()) },
                 Ok(text) => Ending {
                     is_error: is_ot_error(&outcome, &told),
                     value: data_of(&outcome, &text),
-                    sanitize: outcome.sanitize,
+                    sanitize: untrusted || outcome.sanitize,
                     text,
                 },
             },

@@ -19,6 +19,7 @@ mod run_limits;
 mod run_stops;
 mod run_trust;
 mod sessions;
+mod sources;
 mod ways;
 
 use std::path::Path;

@@ -4,6 +4,7 @@ mod code;
 mod packs;
 mod primitive;
 mod schema;
+mod sources;
 mod template;
 mod tool;
 
@@ -27,7 +28,11 @@ pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigErr
     if file.version == Some(0) {
         return Err(ConfigError::invalid(&root.field("version"), "versions begin with 1"));
     }
+    let servers = sources::upstreams(file.servers.unwrap_or_default(), &root.field("servers"))?;
     let config = Config {
+        apis: sources::apis(file.openapi.unwrap_or_default(), &servers, &root.field("openapi"))?,
+        servers,
+        startup_wait: sources::startup_wait(file.startup_wait, &root.field("startup_wait"))?,
         server: server(file.server.unwrap_or_default(), &root.field("server"))?,
         tools: each(file.tools, &root.field("tools"), tool::resolve)?,
         pack_files: packs::files(file.packs.unwrap_or_default(), &root.field("packs")),

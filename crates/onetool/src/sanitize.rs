@@ -1,4 +1,6 @@
-//! Marks what came from outside, so that a model cannot take it for instructions (RUN-7.1).
+//! Marks what came from outside, so that a model cannot take it for instructions (RUN-7.1, P3).
+
+use onetool_core::{CallContext, ContentBlock, ToolError, ToolOutput};
 
 const TAG: &str = "external-content";
 const TRIGGERS: [&str; 2] = ["__ot", "__onetool"];
@@ -7,6 +9,37 @@ const TRIGGERS: [&str; 2] = ["__ot", "__onetool"];
 pub(crate) fn wrap(text: &str) -> String {
     let id = format!("{:016x}", u64::from_ne_bytes(crate::random::bytes()));
     wrap_as(text, &id)
+}
+
+/// Marks the whole answer of a tool whose source is not trusted.
+///
+/// Not in a run, whose code needs the data and whose whole answer is marked instead. A tool written in Python that
+/// calls this one is a step away from that answer, and gets marked text.
+pub(crate) fn mark(answer: Result<ToolOutput, ToolError>, cx: &CallContext) -> Result<ToolOutput, ToolError> {
+    if cx.run().is_some() && cx.depth() == 0 {
+        return answer;
+    }
+    match answer {
+        Ok(output) => Ok(marked(output)),
+        Err(question @ ToolError::InputRequired(_)) => Err(question),
+        Err(error) => Err(ToolError::failed(wrap(&error.to_string()))),
+    }
+}
+
+fn marked(mut output: ToolOutput) -> ToolOutput {
+    // Data cannot stand in boundaries, so it becomes text; MCP wants it there as text anyway.
+    let data = output.structured_content.take().map(|data| data.to_string());
+    let has_text = output.content.iter().any(|block| block.as_text().is_some());
+    let added = data.filter(|_| !has_text).map(ContentBlock::text);
+    output.content = output.content.into_iter().map(marked_block).chain(added.map(marked_block)).collect();
+    output
+}
+
+fn marked_block(block: ContentBlock) -> ContentBlock {
+    match block.as_text() {
+        Some(text) => ContentBlock::text(wrap(text)),
+        None => block,
+    }
 }
 
 fn wrap_as(text: &str, id: &str) -> String {
