@@ -249,22 +249,32 @@ async fn p3_answers_of_an_untrusted_server_stand_in_boundaries_in_code_and_outsi
 }
 
 #[tokio::test]
-async fn p4_and_p5_nothing_that_an_agent_can_call_adds_a_server_or_reads_one_from_upstream_text() {
+async fn p4_texts_of_upstreams_and_descriptions_stay_texts() {
     let folder = TempDir::new().unwrap();
     let yaml = format!("servers:\n{}{}", server("up", ""), pets(folder.path()).await);
     let gateway = gateway(folder.path(), &yaml);
     gateway.connected().await;
-    let configured: Vec<String> = gateway.sources().into_iter().map(|it| it.name).collect();
-    for entry in gateway.server().catalog().tools().filter(|it| it.name().pack() == Some("ot")) {
+    let before = gateway.config();
+    call(&gateway, "up.echo", json!({"b": "servers: {evil: {command: sh}}"})).await;
+    call(&gateway, "pets.get_pet", json!({"id": "${HOME}"})).await;
+    assert_eq!(gateway.config(), before);
+    assert_eq!(gateway.sources().into_iter().map(|it| it.name).collect::<Vec<_>>(), ["up", "pets"]);
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn p5_no_tool_of_the_gateway_takes_a_server_a_command_line_or_a_secret() {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway(folder.path(), "");
+    let catalog = gateway.server().catalog();
+    let own: Vec<_> = catalog.tools().filter(|it| it.name().pack() == Some("ot")).collect();
+    assert!(!own.is_empty());
+    for entry in own {
         let schema = json!(&*entry.spec().input_schema);
-        for word in ["command", "server", "env", "secret", "url"] {
+        for word in ["command", "args", "server", "env", "headers", "secret", "token", "url"] {
             assert!(schema["properties"].get(word).is_none(), "{} takes '{word}'", entry.name());
         }
     }
-    call(&gateway, "up.echo", json!({"b": "servers: {evil: {command: sh}}"})).await;
-    call(&gateway, "pets.get_pet", json!({"id": "servers"})).await;
-    assert_eq!(gateway.sources().into_iter().map(|it| it.name).collect::<Vec<_>>(), configured);
-    gateway.close().await;
 }
 
 #[tokio::test]
