@@ -4,6 +4,7 @@ mod error;
 mod ot_host;
 mod record;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -204,6 +205,7 @@ impl Inner {
         let names = |catalog: &Catalog| catalog.tools().map(|it| it.name().to_string()).collect::<Vec<_>>();
         let (old, new) = (names(&old_catalog), names(&self.server.catalog()));
         let only_in = |these: &[String], those: &[String]| {
+            let those: HashSet<&String> = those.iter().collect();
             these.iter().filter(|name| !those.contains(name)).cloned().collect::<Vec<_>>()
         };
         let report = ReloadReport { added: only_in(&new, &old), removed: only_in(&old, &new), on_restart };

@@ -46,7 +46,6 @@ pub(super) fn definition_tokens(catalog: &Catalog) -> (u64, u64) {
                 .unwrap_or(u64::MAX),
         )
     };
-    let listed: Vec<&str> = catalog.listed().map(|entry| entry.flat_name()).collect();
-    let kept_out = catalog.tools().filter(|entry| !listed.contains(&entry.flat_name()));
+    let kept_out = catalog.tools().filter(|entry| !catalog.is_listed(entry));
     (kept_out.map(|entry| size(entry)).sum(), catalog.listed().map(|entry| size(entry)).sum())
 }

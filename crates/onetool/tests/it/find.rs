@@ -154,7 +154,7 @@ async fn find_2_2_an_unknown_name_leads_to_the_search() {
     for client in every_way(&gateway, &http).await {
         assert_eq!(
             client.call_text("tool_describe", json!({"name": "mail.sned"})).await,
-            "error: tool not found: 'mail.sned'; did you mean 'mail.send'?. Search with tool_find(query=\"...\")."
+            "error: tool not found: 'mail.sned'; did you mean 'mail.send'?\nSearch with tool_find(query=\"...\")."
         );
     }
 }
