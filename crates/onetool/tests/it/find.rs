@@ -518,7 +518,7 @@ async fn only_the_latest_queries_of_a_tool_stay() {
         let client = Client::connect(gateway.server()).await;
         let told = data(&client, "tool_describe", json!({"name": "sky.forecast"})).await;
         let mut queries: Vec<String> = serde_json::from_value(told["remembered_queries"].clone()).unwrap();
-        queries.sort_by_key(|query| query.len());
+        queries.sort_by_key(String::len);
         assert_eq!(queries, expected);
         gateway.close().await;
     }
