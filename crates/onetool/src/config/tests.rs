@@ -216,6 +216,8 @@ fn l2_a_secret_never_shows_in_a_configuration_error() {
         "protocol:\n  max: @",
         "docs:\n  base_url: @",
         "renames:\n  a: @\n  b:\n    - @",
+        "search:\n  limit: @",
+        "search:\n  pinned: ['${S} x']\n  remember: @",
         "policy:\n  allow: @",
         "resources: [{uri: @, name: a, text: x}]",
         "resources: [{uri: 'a://b', name: @, text: x, blob: @}]",
@@ -290,6 +292,22 @@ fn l2_a_broken_secrets_file_does_not_show_what_it_holds() {
         ]);
         let error = files.load().expect_err(secrets);
         assert!(!error.report().contains("canary"), "{}", error.report());
+    }
+}
+
+#[test]
+fn the_search_is_checked() {
+    let search = load_text("search: {limit: 7, pinned: [a.b], remember: false}").unwrap().search;
+    assert_eq!(search, SearchConfig { limit: 7, pinned: vec!["a.b".into()], remember: false });
+    assert_eq!(load_text("search: {}").unwrap().search, SearchConfig::default());
+    for (text, expected) in [
+        ("search: {limit: 0}", "'search.limit': has to be from 1 to 100"),
+        ("search: {limit: 101}", "'search.limit': has to be from 1 to 100"),
+        ("search: {pinned: ['a b']}", "'search.pinned[0]'"),
+        ("search: {pined: []}", "did you mean 'pinned'"),
+    ] {
+        let error = load_text(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
     }
 }
 

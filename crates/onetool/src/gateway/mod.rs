@@ -7,6 +7,7 @@ mod source_report;
 mod sources;
 mod suspicion;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -248,6 +249,7 @@ impl Inner {
         let names = |catalog: &Catalog| catalog.tools().map(|it| it.name().to_string()).collect::<Vec<_>>();
         let (old, new) = (names(&old_catalog), names(&self.server.catalog()));
         let only_in = |these: &[String], those: &[String]| {
+            let those: HashSet<&String> = those.iter().collect();
             these.iter().filter(|name| !those.contains(name)).cloned().collect::<Vec<_>>()
         };
         let report = ReloadReport { added: only_in(&new, &old), removed: only_in(&old, &new), on_restart };

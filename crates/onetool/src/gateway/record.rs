@@ -42,9 +42,8 @@ pub(super) fn into(stats: Stats, finder: Arc<Finder>) -> Observer {
 /// is counted where it comes in.
 pub(super) fn definition_tokens(catalog: &Catalog) -> (u64, u64) {
     let size = |entry: &Entry| spec_tokens(entry.spec());
-    let listed: Vec<&str> = catalog.listed().map(|entry| entry.flat_name()).collect();
     let is_here = |entry: &&Arc<Entry>| !entry.source().is_remote();
-    let kept_out = catalog.tools().filter(is_here).filter(|entry| !listed.contains(&entry.flat_name()));
+    let kept_out = catalog.tools().filter(is_here).filter(|entry| !catalog.is_listed(entry));
     (kept_out.map(|entry| size(entry)).sum(), catalog.listed().map(|entry| size(entry)).sum())
 }
 

@@ -65,32 +65,34 @@ impl Finder {
     /// Brings the search up to date, so that the next one does not wait for it.
     pub(crate) async fn prepare(&self, catalog: &Arc<Catalog>) {
         self.read_remembered().await;
-        if self.index.is_current(catalog) {
-            return;
-        }
-        let (index, catalog) = (self.index.clone(), catalog.clone());
-        // Thousands of tools take longer than other requests should wait.
-        let followed = tokio::task::spawn_blocking(move || index.follow(&catalog)).await;
-        if let Err(error) = followed {
-            tracing::error!(%error, "the search index could not follow the catalog");
-        }
+        let catalog = catalog.clone();
+        self.work(move |index| index.follow(&catalog)).await;
     }
 
     /// Returns the tools that fit a query, best first.
     pub(crate) async fn search(&self, catalog: &Arc<Catalog>, query: &str, limit: usize) -> Vec<Hit> {
-        self.prepare(catalog).await;
-        self.search_now(catalog, query, limit)
-    }
-
-    /// Does the same where nobody can wait for the storage.
-    pub(crate) fn search_now(&self, catalog: &Arc<Catalog>, query: &str, limit: usize) -> Vec<Hit> {
-        self.index.search(catalog, query, limit)
+        self.read_remembered().await;
+        let (catalog, query) = (catalog.clone(), query.to_owned());
+        self.work(move |index| index.search(&catalog, &query, limit)).await
     }
 
     /// Returns the queries that led to a tool, oldest first.
     pub(crate) async fn remembered(&self, tool: &str) -> Vec<String> {
         self.read_remembered().await;
-        self.index.remembered(tool)
+        self.index.queries_of(tool)
+    }
+
+    /// Works with the index where nobody else waits: thousands of tools take their time.
+    async fn work<T: Default + Send + 'static>(
+        &self,
+        work: impl FnOnce(&CatalogIndex) -> T + Send + 'static,
+    ) -> T {
+        let index = self.index.clone();
+        let done = tokio::task::spawn_blocking(move || work(&index)).await;
+        done.unwrap_or_else(|error| {
+            tracing::error!(%error, "the search failed");
+            T::default()
+        })
     }
 
     /// Notes what a session searched for, in case it leads to something.

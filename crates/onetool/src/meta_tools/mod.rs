@@ -110,7 +110,7 @@ fn answer(text: String, data: Value) -> ToolOutput {
 /// Says which names are not there, and how to find those that are.
 fn not_found(unknown: &[UnknownName]) -> ToolOutput {
     let lines: Vec<String> = unknown.iter().map(ToString::to_string).collect();
-    ToolOutput::error(format!("{}. Search with tool_find(query=\"...\").", lines.join("; ")))
+    ToolOutput::error(format!("{}\nSearch with tool_find(query=\"...\").", lines.join("\n")))
 }
 
 /// Returns the beginning of what a tool says it does, on one line.

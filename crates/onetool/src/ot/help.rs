@@ -32,7 +32,7 @@ pub(super) struct Help {
 }
 
 #[tracing::instrument(name = "ot.help", skip_all)]
-pub(super) fn help(context: &OtContext, args: &Help) -> Answer {
+pub(super) async fn help(context: &OtContext, args: &Help) -> Answer {
     let query = args.query.trim();
     if query.is_empty() {
         return Answer::Text(render::OVERVIEW.to_owned());
@@ -41,7 +41,10 @@ pub(super) fn help(context: &OtContext, args: &Help) -> Answer {
         InfoLevel::List => exact(context, query).map(|found| found.name(context)),
         info => exact(context, query).map(|found| found.card(context, info)),
     };
-    Answer::Text(exact.unwrap_or_else(|| search(context, query, args.info)))
+    Answer::Text(match exact {
+        Some(text) => text,
+        None => search(context, query, args.info).await,
+    })
 }
 
 /// Something that help can tell about, by its name.
@@ -109,7 +112,7 @@ fn alias_card(context: &OtContext, name: &str, alias: &Alias) -> String {
     render::alias_card(&AliasCard { name, target: &alias.target, tool, usage })
 }
 
-fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
+async fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
     let catalog = &context.catalog;
     let packs = listing::packs(catalog);
     let pack_texts: Vec<String> = packs
@@ -128,7 +131,7 @@ fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
         context.snippets.iter().map(|it| (it.name.as_str(), it.description.as_str())).collect();
     let aliases: Vec<(&str, &str)> =
         context.aliases.iter().map(|(name, alias)| (name, alias.target.as_str())).collect();
-    let found_tools = rank_tools(context, query, &tools);
+    let found_tools = rank_tools(context, query, &tools).await;
     let groups = [
         group(context, info, "Tools", &tools, found_tools, Topic::Tool),
         group(context, info, "Packs", &packs, rank_items(query, &packs), Topic::Pack),
@@ -143,8 +146,8 @@ fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
 
 /// Returns the indices of the tools that fit: what `tool_find` would give, then names that were written together or
 /// misspelt beyond what that understands.
-fn rank_tools(context: &OtContext, query: &str, tools: &[(&str, &str)]) -> Vec<usize> {
-    let hits = context.finder.search_now(&context.catalog, query, MAX_MATCHES);
+async fn rank_tools(context: &OtContext, query: &str, tools: &[(&str, &str)]) -> Vec<usize> {
+    let hits = context.finder.search(&context.catalog, query, MAX_MATCHES).await;
     let best = hits.first().map_or(0.0, |hit| hit.score);
     let places: HashMap<&str, usize> = tools.iter().map(|(name, _)| *name).zip(0..).collect();
     let close = hits.iter().take_while(|hit| hit.score >= best * CLOSE_TO_BEST);

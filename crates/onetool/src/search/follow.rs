@@ -1,8 +1,8 @@
 //! The index of what is in the catalog: it follows every change, and only what differs is indexed anew.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use onetool_core::ToolName;
 
@@ -10,8 +10,14 @@ use super::{Document, Hit, Index, REMEMBERED_MAX};
 use crate::catalog::{Catalog, Entry};
 
 /// An index that all sessions share. It is built by the first search, or by whoever asks it to follow before that.
+///
+/// Building and searching take their time, so neither belongs on a thread of the runtime.
 #[derive(Default)]
-pub(crate) struct CatalogIndex(RwLock<Followed>);
+pub(crate) struct CatalogIndex {
+    followed: RwLock<Followed>,
+    /// Apart from the index, so that nobody waits for a build to remember something.
+    remembered: Mutex<Remembered>,
+}
 
 #[derive(Default)]
 struct Followed {
@@ -20,8 +26,14 @@ struct Followed {
     catalog: Weak<Catalog>,
     tools: HashMap<ToolName, Known>,
     round: u64,
-    /// Queries that led to a tool, oldest first. A tool that is not there now may come back.
-    remembered: HashMap<String, Vec<String>>,
+}
+
+/// Queries that led to a tool, oldest first. A tool that is not there now may come back.
+#[derive(Default)]
+struct Remembered {
+    queries: HashMap<String, Vec<String>>,
+    /// Tools whose queries are not in the index as they are here.
+    changed: BTreeSet<String>,
 }
 
 /// What tells whether a tool is still as it was indexed.
@@ -35,15 +47,29 @@ struct Known {
 }
 
 impl CatalogIndex {
-    /// Tells whether the index is up to date.
-    pub(crate) fn is_current(&self, catalog: &Arc<Catalog>) -> bool {
-        self.read().is_made_from(catalog)
-    }
-
     /// Brings the index up to date. A first build of many thousand tools takes a while.
     pub(crate) fn follow(&self, catalog: &Arc<Catalog>) {
-        if !self.is_current(catalog) {
-            self.write().follow(catalog);
+        if !self.read().is_made_from(catalog) {
+            let inserted = self.write().follow(catalog);
+            let mut remembered = self.remembered();
+            let Remembered { queries, changed } = &mut *remembered;
+            changed
+                .extend(inserted.iter().map(ToString::to_string).filter(|tool| queries.contains_key(tool)));
+        }
+        let changed: Vec<(String, Vec<String>)> = {
+            let mut remembered = self.remembered();
+            let changed = std::mem::take(&mut remembered.changed).into_iter();
+            let with_queries = |tool: String| {
+                let queries = remembered.queries.get(&tool).cloned().unwrap_or_default();
+                (tool, queries)
+            };
+            changed.map(with_queries).collect()
+        };
+        if !changed.is_empty() {
+            let mut followed = self.write();
+            for (tool, queries) in changed {
+                followed.index.set_remembered(&tool, &queries);
+            }
         }
     }
 
@@ -54,46 +80,41 @@ impl CatalogIndex {
     }
 
     /// Returns the queries that led to a tool, oldest first.
-    pub(crate) fn remembered(&self, tool: &str) -> Vec<String> {
-        self.read().remembered.get(tool).cloned().unwrap_or_default()
+    pub(crate) fn queries_of(&self, tool: &str) -> Vec<String> {
+        self.remembered().queries.get(tool).cloned().unwrap_or_default()
     }
 
     /// Adds queries that led to tools, oldest first. Each counts once; the latest few of a tool stay.
     pub(crate) fn remember(&self, queries: impl IntoIterator<Item = (String, String)>) {
-        let mut followed = self.write();
-        let mut changed = Vec::new();
+        let mut remembered = self.remembered();
         for (tool, query) in queries {
-            let known = followed.remembered.entry(tool.clone()).or_default();
+            let known = remembered.queries.entry(tool.clone()).or_default();
             known.retain(|it| *it != query);
             known.push(query);
             if known.len() > REMEMBERED_MAX {
                 known.remove(0);
             }
-            changed.push(tool);
-        }
-        changed.sort_unstable();
-        changed.dedup();
-        for tool in changed {
-            let Followed { index, remembered, .. } = &mut *followed;
-            index.set_remembered(&tool, &remembered[&tool]);
+            remembered.changed.insert(tool);
         }
     }
 
     /// Forgets every query.
     pub(crate) fn forget_queries(&self) {
-        let mut followed = self.write();
-        let remembered = std::mem::take(&mut followed.remembered);
-        for tool in remembered.keys() {
-            followed.index.set_remembered(tool, &[]);
-        }
+        let mut remembered = self.remembered();
+        let forgotten = std::mem::take(&mut remembered.queries);
+        remembered.changed.extend(forgotten.into_keys());
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Followed> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.followed.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Followed> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.followed.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remembered(&self) -> MutexGuard<'_, Remembered> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,15 +123,15 @@ impl Followed {
         std::ptr::eq(self.catalog.as_ptr(), Arc::as_ptr(catalog))
     }
 
-    fn follow(&mut self, catalog: &Arc<Catalog>) {
+    /// Returns the tools that were indexed anew.
+    fn follow(&mut self, catalog: &Arc<Catalog>) -> Vec<ToolName> {
         // Somebody else may have done it while this one waited for the lock.
         if self.is_made_from(catalog) {
-            return;
+            return Vec::new();
         }
         self.round += 1;
-        for entry in catalog.tools() {
-            self.follow_tool(catalog, entry);
-        }
+        let tools = catalog.tools().filter(|entry| self.follow_tool(catalog, entry));
+        let inserted = tools.map(|entry| entry.name().clone()).collect();
         let Self { index, tools, round, .. } = self;
         tools.retain(|name, known| {
             let stays = known.round == *round;
@@ -120,9 +141,11 @@ impl Followed {
             stays
         });
         self.catalog = Arc::downgrade(catalog);
+        inserted
     }
 
-    fn follow_tool(&mut self, catalog: &Catalog, entry: &Arc<Entry>) {
+    /// Indexes a tool unless it is as it was, and tells whether it did.
+    fn follow_tool(&mut self, catalog: &Catalog, entry: &Arc<Entry>) -> bool {
         let (name, round) = (entry.name(), self.round);
         let (pack, docs) = (name.pack().unwrap_or_default(), catalog.docs(name));
         let (keywords, category) =
@@ -135,7 +158,7 @@ impl Followed {
             && known.about == about
         {
             known.round = round;
-            return;
+            return false;
         }
         // A source that connects again brings new entries, commonly with the same content. The schema is only looked
         // at: thousands of them are not kept in memory for the sake of the index.
@@ -145,7 +168,7 @@ impl Followed {
         let known = Known { entry: Arc::downgrade(entry), about, content, round };
         let before = self.tools.insert(name.clone(), known);
         if before.is_some_and(|before| before.content == content) {
-            return;
+            return false;
         }
         self.index.insert(&Document {
             name: name.as_str(),
@@ -155,8 +178,9 @@ impl Followed {
             input_schema: Some(&schema),
             keywords,
             category,
-            remembered: self.remembered.get(name.as_str()).map_or(&[], Vec::as_slice),
+            remembered: &[],
         });
+        true
     }
 }
 

@@ -154,7 +154,7 @@ async fn find_2_2_an_unknown_name_leads_to_the_search() {
     for client in every_way(&gateway, &http).await {
         assert_eq!(
             client.call_text("tool_describe", json!({"name": "mail.sned"})).await,
-            "error: tool not found: 'mail.sned'; did you mean 'mail.send'?. Search with tool_find(query=\"...\")."
+            "error: tool not found: 'mail.sned'; did you mean 'mail.send'?\nSearch with tool_find(query=\"...\")."
         );
     }
 }
@@ -518,7 +518,7 @@ async fn only_the_latest_queries_of_a_tool_stay() {
         let client = Client::connect(gateway.server()).await;
         let told = data(&client, "tool_describe", json!({"name": "sky.forecast"})).await;
         let mut queries: Vec<String> = serde_json::from_value(told["remembered_queries"].clone()).unwrap();
-        queries.sort_by_key(|query| query.len());
+        queries.sort_by_key(String::len);
         assert_eq!(queries, expected);
         gateway.close().await;
     }
