@@ -44,9 +44,7 @@ import copy
 import csv
 import dataclasses
 import datetime
-import decimal
 import enum
-import fractions
 import functools
 import hashlib
 import heapq
@@ -56,18 +54,14 @@ import itertools
 import json
 import math
 import operator
-import pprint
 import random
 import re
-import statistics
 import string
 import textwrap
 import threading
 import time
 import traceback
 import typing
-import urllib.parse
-import uuid
 import concurrent.futures.thread
 
 time.localtime()
