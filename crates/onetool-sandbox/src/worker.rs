@@ -50,7 +50,8 @@ impl Worker {
             return Ok(spare);
         }
         let ends = Ends::new().map_err(unavailable)?;
-        let child = self.link.fork(memory_bytes, [ends.child_socket.as_fd(), ends.child_stderr.as_fd()]).await;
+        let child =
+            self.link.fork(memory_bytes, [ends.child_socket.as_fd(), ends.child_stderr.as_fd()]).await;
         Ok(WaitingChild { socket: ends.socket, child: child?, stderr: ends.stderr, memory_bytes })
     }
 
