@@ -1,7 +1,8 @@
 //! An internal component crate of onetool: Python in caged child processes.
 //!
 //! A [`Sandbox`] starts one *zygote*, a process with a warm interpreter, and has it fork a child for every run. The
-//! child shuts itself in (resource limits, no new privileges, Landlock, seccomp), runs one program, and ends. Code
+//! child shuts itself in (resource limits, no new privileges, Landlock, seccomp), runs one program, and ends. One child
+//! is forked ahead and waits, so that a run begins at once. Code
 //! reaches the outside only by calls that the [`Host`] answers. The crate knows no tools.
 
 #[cfg(not(target_os = "linux"))]
@@ -20,6 +21,7 @@ mod process;
 mod sandbox;
 mod session;
 mod wire;
+mod worker;
 mod zygote;
 
 pub use crate::cage::CageReport;

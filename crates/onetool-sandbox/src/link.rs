@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -106,31 +106,44 @@ impl Link {
         Err(RunError::Unavailable { reason })
     }
 
-    /// Asks for a child that talks over `socket`.
+    /// Asks for a child, with its end of the socket pair and where its stderr goes.
     pub(crate) async fn fork(
         &self,
         memory_bytes: u64,
-        socket: OwnedFd,
-        stderr: OwnedFd,
+        descriptors: [BorrowedFd<'_>; 2],
     ) -> Result<ChildGuard, RunError> {
-        let (exit_sender, exit) = oneshot::channel();
-        let id = {
-            let mut children = lock(&self.children);
-            children.last_id += 1;
-            let id = children.last_id;
-            let running = Running { process: None, is_abandoned: false, exit: Some(exit_sender) };
-            children.running.insert(id, running);
-            id
-        };
-        let guard = ChildGuard { id, children: self.children.clone(), exit };
-        let request = ForkRequest { id, memory_bytes };
-        let send = || control::send(&self.control, &request, &[socket.as_fd(), stderr.as_fd()]);
+        let guard = self.enrol();
+        let request = ForkRequest { id: guard.id, memory_bytes };
+        let send = || control::send(&self.control, &request, &descriptors);
         match self.control.async_io(Interest::WRITABLE, send).await {
             Ok(()) => Ok(guard),
             Err(error) => {
                 Err(RunError::Unavailable { reason: format!("the worker does not listen: {error}") })
             }
         }
+    }
+
+    /// Asks for a child as [`fork`](Self::fork) does, but fails where that would wait.
+    pub(crate) fn try_fork(
+        &self,
+        memory_bytes: u64,
+        descriptors: [BorrowedFd<'_>; 2],
+    ) -> io::Result<ChildGuard> {
+        let guard = self.enrol();
+        let request = ForkRequest { id: guard.id, memory_bytes };
+        let send = || control::send(&self.control, &request, &descriptors);
+        self.control.try_io(Interest::WRITABLE, send).map(|()| guard)
+    }
+
+    /// Expects the reports about a child that is about to be asked for.
+    fn enrol(&self) -> ChildGuard {
+        let (exit_sender, exit) = oneshot::channel();
+        let mut children = lock(&self.children);
+        children.last_id += 1;
+        let id = children.last_id;
+        let running = Running { process: None, is_abandoned: false, exit: Some(exit_sender) };
+        children.running.insert(id, running);
+        ChildGuard { id, children: self.children.clone(), exit }
     }
 }
 

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::link::Link;
 use crate::session;
+use crate::worker::Worker;
 use crate::{CageReport, Host, Limits, Outcome, Program, RunError};
 
 /// How to start the process that children are forked from.
@@ -28,17 +28,17 @@ pub struct SandboxOptions {
 
 /// Runs Python programs, each in a caged process of its own.
 ///
-/// Nothing is started until [`warm`](Self::warm) or the first [`run`](Self::run). Dropping the sandbox ends every
-/// process that it started.
+/// Nothing is started until [`warm`](Self::warm) or the first [`run`](Self::run). From then on one child waits in its
+/// cage for the next program. Dropping the sandbox ends every process that it started.
 pub struct Sandbox {
     options: SandboxOptions,
-    link: Mutex<Option<Arc<Link>>>,
+    worker: Mutex<Option<Arc<Worker>>>,
 }
 
 impl Sandbox {
     /// Makes a sandbox; starts nothing.
     pub fn new(options: SandboxOptions) -> Self {
-        Self { options, link: Mutex::new(None) }
+        Self { options, worker: Mutex::new(None) }
     }
 
     /// Starts the worker process if there is none, and waits until it is ready.
@@ -46,7 +46,7 @@ impl Sandbox {
     /// # Errors
     /// [`RunError::Unavailable`] if it cannot be started.
     pub async fn warm(&self) -> Result<(), RunError> {
-        self.link().await.map(drop)
+        self.worker().await.map(drop)
     }
 
     /// Tells which walls of the cage this system has; starts the worker process if there is none.
@@ -54,7 +54,7 @@ impl Sandbox {
     /// # Errors
     /// [`RunError::Unavailable`] if it cannot be started.
     pub async fn cage_report(&self) -> Result<CageReport, RunError> {
-        self.link().await?.ready().await
+        self.worker().await?.ready().await
     }
 
     /// Runs a program. Dropping the future kills it and drops its calls.
@@ -67,43 +67,47 @@ impl Sandbox {
         limits: &Limits,
         host: Arc<dyn Host>,
     ) -> Result<Outcome, RunError> {
-        let link = self.link().await?;
-        match session::start(&link, limits).await {
-            Ok(session) => session.run(program, host.as_ref()).await,
+        let mut worker = self.worker().await?;
+        let child = match worker.child(limits.memory_bytes).await {
+            Ok(child) => child,
             // The zygote died a moment ago and nothing was sent: another one gets the run.
             Err(_) => {
-                self.forget(&link);
-                let session = session::start(self.link().await?.as_ref(), limits).await?;
-                session.run(program, host.as_ref()).await
+                self.forget(&worker);
+                worker = self.worker().await?;
+                worker.child(limits.memory_bytes).await?
             }
-        }
+        };
+        // The program goes out first; while it runs, the zygote forks the child of the next run.
+        let keep_spare = async { worker.keep_spare(limits.memory_bytes) };
+        let (outcome, ()) = tokio::join!(session::run(child, program, limits, host.as_ref()), keep_spare);
+        outcome
     }
 
-    /// Gives the zygote that is running, or starts one, and waits until it is ready.
-    async fn link(&self) -> Result<Arc<Link>, RunError> {
-        let link = self.start_if_needed()?;
-        match link.ready().await {
-            Ok(_) => Ok(link),
+    /// Gives the worker that is running, or starts one, and waits until it is ready.
+    async fn worker(&self) -> Result<Arc<Worker>, RunError> {
+        let worker = self.start_if_needed()?;
+        match worker.ready().await {
+            Ok(_) => Ok(worker),
             Err(error) => {
-                self.forget(&link);
+                self.forget(&worker);
                 Err(error)
             }
         }
     }
 
-    fn start_if_needed(&self) -> Result<Arc<Link>, RunError> {
-        let mut current = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(link) = current.as_ref().filter(|link| !link.has_ended()) {
-            return Ok(link.clone());
+    fn start_if_needed(&self) -> Result<Arc<Worker>, RunError> {
+        let mut current = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(worker) = current.as_ref().filter(|worker| !worker.has_ended()) {
+            return Ok(worker.clone());
         }
-        let link = Arc::new(Link::start(&self.options.worker)?);
-        *current = Some(link.clone());
-        Ok(link)
+        let worker = Arc::new(Worker::start(&self.options.worker)?);
+        *current = Some(worker.clone());
+        Ok(worker)
     }
 
-    fn forget(&self, dead: &Arc<Link>) {
-        let mut current = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_some_and(|link| Arc::ptr_eq(link, dead)) {
+    fn forget(&self, dead: &Arc<Worker>) {
+        let mut current = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.as_ref().is_some_and(|worker| Arc::ptr_eq(worker, dead)) {
             *current = None;
         }
     }

@@ -1,24 +1,22 @@
 //! One run, seen from the gateway: frames in, answers out, limits kept.
 
 use std::collections::VecDeque;
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream as StdUnixStream;
 use std::pin::pin;
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::{self, FuturesUnordered, Stream};
-use rustix::pipe::{PipeFlags, pipe_with};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::link::{ChildGuard, Exit, Link};
+use crate::link::{ChildGuard, Exit};
 use crate::wire::{self, Done, FromChild, ToChild};
+use crate::worker::WaitingChild;
 use crate::{Completion, Host, HostCall, HostError, LimitKind, Limits, NameKind, Outcome, Program, RunError};
 
 /// Deepest nesting of a value that crosses the socket; the reader of JSON stops at 128.
@@ -28,53 +26,34 @@ const FRAME_MARGIN: usize = 64 * 1024;
 /// How long to wait for the exit status of a child that closed its socket.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Has `link` fork a child; nothing was run if this fails.
-pub(crate) async fn start<'a>(link: &Link, limits: &'a Limits) -> Result<Session<'a>, RunError> {
+/// Runs `program` to its end in a child that waits for it. The clock starts here, however long the child has waited.
+pub(crate) async fn run(
+    child: WaitingChild,
+    program: Program,
+    limits: &Limits,
+    host: &dyn Host,
+) -> Result<Outcome, RunError> {
     let deadline = Instant::now() + limits.time;
-    let unavailable = |error: io::Error| RunError::Unavailable { reason: error.to_string() };
-    let (ours, theirs) = StdUnixStream::pair().map_err(unavailable)?;
-    let (stderr, child_stderr) =
-        pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).map_err(|error| unavailable(error.into()))?;
-    ours.set_nonblocking(true).map_err(unavailable)?;
-    let socket = UnixStream::from_std(ours).map_err(unavailable)?;
-    let child = link.fork(limits.memory_bytes, OwnedFd::from(theirs), child_stderr).await?;
-    Ok(Session { limits, deadline, socket, child, stderr })
-}
-
-/// A child that waits for its program.
-pub(crate) struct Session<'a> {
-    limits: &'a Limits,
-    deadline: Instant,
-    socket: UnixStream,
-    child: ChildGuard,
-    stderr: OwnedFd,
-}
-
-impl Session<'_> {
-    /// Runs `program` to its end.
-    pub(crate) async fn run(self, program: Program, host: &dyn Host) -> Result<Outcome, RunError> {
-        let Session { limits, deadline, socket, child, stderr } = self;
-        let (reader, writer) = socket.into_split();
-        let (answers, queue) = mpsc::unbounded_channel();
-        let running = Running {
-            limits,
-            host,
-            child,
-            stderr,
-            answers,
-            printed: String::new(),
-            calls: 0,
-            waiting: Waiting::default(),
-        };
-        running.send(&ToChild::Program {
-            source: program.source,
-            file_name: program.file_name,
-            input: program.input,
-            max_frame: limits.max_result_bytes.saturating_add(FRAME_MARGIN),
-            max_result: limits.max_result_bytes,
-        });
-        running.serve(reader, writer, queue, deadline).await
-    }
+    let (reader, writer) = child.socket.into_split();
+    let (answers, queue) = mpsc::unbounded_channel();
+    let running = Running {
+        limits,
+        host,
+        child: child.child,
+        stderr: child.stderr,
+        answers,
+        printed: String::new(),
+        calls: 0,
+        waiting: Waiting::default(),
+    };
+    running.send(&ToChild::Program {
+        source: program.source,
+        file_name: program.file_name,
+        input: program.input,
+        max_frame: limits.max_result_bytes.saturating_add(FRAME_MARGIN),
+        max_result: limits.max_result_bytes,
+    });
+    running.serve(reader, writer, queue, deadline).await
 }
 
 /// A run that is under way.

@@ -65,6 +65,7 @@ fn serve() -> io::Result<()> {
             children: Vec::new(),
         };
         let cage = zygote.probe_cage()?;
+        process::give_file_pages_back();
         control::send(&zygote.control, &ZygoteReport::Ready { cage }, &[])?;
         zygote.run(|socket, wake| child::run(vm, &prelude, socket, wake))
     })

@@ -20,7 +20,6 @@ use rustpython_vm::{
     AsObject as _, Interpreter, InterpreterBuilder, PyObjectRef, PyResult, Settings, VirtualMachine,
 };
 
-use self::channel::Channel;
 use self::source::Prepared;
 use self::values::Converter;
 use crate::process::exit_now;
@@ -35,6 +34,9 @@ const PRELUDE: &[(&str, &str)] = &[
     ("onetool/loop.py", include_str!("../prelude/loop.py")),
     ("onetool/fences.py", include_str!("../prelude/fences.py")),
 ];
+
+/// The program of [`rehearse`]; it uses no name that the host would be asked about, and prints nothing.
+const REHEARSAL: &str = include_str!("../prelude/rehearsal.py");
 
 /// Room in the last frame beside the result.
 const DONE_MARGIN: usize = 256;
@@ -80,15 +82,14 @@ pub(crate) fn warm_prelude(vm: &VirtualMachine) -> Result<Prelude, String> {
 
 /// Runs the one program of this process.
 pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake: (OwnedFd, OwnedFd)) {
+    rehearse(vm, prelude);
     let socket = UnixStream::from(socket);
     let Ok(ToChild::Program { source, file_name, input, max_frame, max_result }) = wire::read_frame(&socket)
     else {
         return;
     };
     let channel = channel::open(socket, wake, max_frame);
-    let program = Running { vm, prelude, channel, file_name, input, max_result };
-    // A panic of the interpreter stands on stderr, where the gateway finds it.
-    let done = catch_unwind(AssertUnwindSafe(|| program.run(&source))).unwrap_or_else(|_| exit_now(101));
+    let done = Running { vm, prelude, file_name, input, max_result }.run_guarded(&source);
     let max =
         if matches!(done, Done::Value { .. }) { max_result.saturating_add(DONE_MARGIN) } else { max_frame };
     if !channel.send_within(max, &FromChild::Done(done)) {
@@ -96,16 +97,35 @@ pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake:
     }
 }
 
+/// Runs a program that does what most do, so that the memory they touch is this process's own before one arrives.
+///
+/// It leaves nothing that a program could see: the next one gets a `__main__` of its own.
+fn rehearse(vm: &VirtualMachine, prelude: &Prelude) {
+    let rehearsal = Running {
+        vm,
+        prelude,
+        file_name: "rehearsal.py".to_owned(),
+        input: Input::Nothing,
+        max_result: REHEARSAL.len(),
+    };
+    // Nobody reads it.
+    let _ = wire::encode(&FromChild::Done(rehearsal.run_guarded(REHEARSAL)));
+}
+
 struct Running<'a> {
     vm: &'a VirtualMachine,
     prelude: &'a Prelude,
-    channel: &'a Channel,
     file_name: String,
     input: Input,
     max_result: usize,
 }
 
 impl Running<'_> {
+    fn run_guarded(&self, source: &str) -> Done {
+        // A panic of the interpreter stands on stderr, where the gateway finds it.
+        catch_unwind(AssertUnwindSafe(|| self.run(source))).unwrap_or_else(|_| exit_now(101))
+    }
+
     fn run(&self, source: &str) -> Done {
         let prepared = match source::prepare(source) {
             Ok(prepared) => prepared,
@@ -136,7 +156,7 @@ impl Running<'_> {
             return Ok(Vec::new());
         }
         let mut hints = Vec::new();
-        for (name, kind) in names.iter().zip(self.channel.names(names.clone())) {
+        for (name, kind) in names.iter().zip(channel::channel().names(names.clone())) {
             match kind {
                 NameKind::Unknown { hint } => hints.extend(hint.map(|hint| (name.clone(), hint))),
                 kind => {

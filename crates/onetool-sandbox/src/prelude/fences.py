@@ -77,6 +77,18 @@ builtins.exit = builtins.quit = lambda code=None: sys.exit(code)
 _close(globals())
 
 
+_seed = random.Random.seed
+
+
+def seed(self, a=None, version=2):
+    # The interpreter's own source of seeds was copied with the process: siblings would draw the same numbers.
+    _seed(self, int.from_bytes(_random(32)) if a is None else a, version)
+
+
+random.Random.seed = seed
+random.seed = random._inst.seed
+
+
 def _begin():
     """Makes a child differ from its siblings."""
     random.seed()

@@ -1,4 +1,6 @@
-# The modules that programs use are imported once, in the zygote; those that asyncio only mentions are stand-ins meanwhile.
+# The modules that most programs use are imported once, in the zygote; those that asyncio only mentions are stand-ins
+# meanwhile. What is not here is imported when a program asks for it: a module that is kept warm takes memory for good,
+# decimal with what it needs 3 MB, urllib.parse 1.6 MB, statistics, uuid and pprint half a megabyte each.
 
 
 class _Stand(types.ModuleType):
@@ -44,9 +46,7 @@ import copy
 import csv
 import dataclasses
 import datetime
-import decimal
 import enum
-import fractions
 import functools
 import hashlib
 import heapq
@@ -56,18 +56,14 @@ import itertools
 import json
 import math
 import operator
-import pprint
 import random
 import re
-import statistics
 import string
 import textwrap
 import threading
 import time
 import traceback
 import typing
-import urllib.parse
-import uuid
 import concurrent.futures.thread
 
 time.localtime()

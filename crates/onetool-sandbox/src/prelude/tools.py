@@ -95,7 +95,9 @@ def _simplify(value):
             return [*value]
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
-    if isinstance(value, decimal.Decimal):
+    # Imported by the program, or there are no such values.
+    decimal = sys.modules.get("decimal")
+    if decimal and isinstance(value, decimal.Decimal):
         if value.is_finite():
             number = int(value) if value == value.to_integral_value() and abs(value) < 2**63 else float(value)
             if decimal.Decimal(str(number)) == value:

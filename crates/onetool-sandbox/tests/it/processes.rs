@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use onetool_sandbox::{RunError, Sandbox, SandboxOptions, WorkerCommand};
+use onetool_sandbox::{Limits, RunError, Sandbox, SandboxOptions, WorkerCommand};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -42,6 +42,12 @@ async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn is_running(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim().starts_with('Z'))
+}
+
+/// Waits until the only child of a zygote is the one that waits for a program.
+async fn spare_of(zygote: u32) -> u32 {
+    wait_until("one child only", || children(zygote).len() == 1).await;
+    children(zygote)[0]
 }
 
 #[tokio::test]
@@ -109,9 +115,94 @@ async fn dropping_the_sandbox_leaves_no_process() {
         let looping = run_with(&sandbox, "while True: pass", &limits, host);
         let _ = tokio::time::timeout(Duration::from_millis(100), looping).await;
     }
-    wait_until("the child's end", || children(zygote).is_empty()).await;
+    let spare = spare_of(zygote).await;
     drop(sandbox);
     wait_until("the zygote's end", || !fs::exists(format!("/proc/{zygote}")).unwrap()).await;
+    wait_until("the spare child's end", || !is_running(spare)).await;
+}
+
+#[tokio::test]
+async fn a_run_takes_the_spare_child_and_another_one_follows() {
+    let sandbox = sandbox();
+    value(&sandbox, "1").await;
+    let zygote = zygotes()[0];
+    let spare = spare_of(zygote).await;
+    let host = Arc::new(TestHost::default());
+    let limits = limits();
+    let run_it = run_with(&sandbox, "t.hang()", &limits, host.clone());
+    let mut next = 0;
+    let kill_it = async {
+        wait_until("a call", || !host.calls.lock().unwrap().is_empty()).await;
+        wait_until("another spare child", || children(zygote).len() == 2).await;
+        next = children(zygote)[1];
+        kill(spare);
+    };
+    let (outcome, ()) = tokio::join!(run_it, kill_it);
+    assert!(matches!(&outcome, Err(RunError::Died { .. })), "{outcome:?}");
+    assert_eq!(spare_of(zygote).await, next);
+}
+
+#[tokio::test]
+async fn run_6_2_a_spare_child_killed_between_runs_is_not_noticed() {
+    let sandbox = sandbox();
+    value(&sandbox, "1").await;
+    let zygote = zygotes()[0];
+    let spare = spare_of(zygote).await;
+    kill(spare);
+    wait_until("the spare child's end", || !is_running(spare)).await;
+    assert_eq!(value(&sandbox, "2").await, json!(2));
+    assert_eq!(zygotes(), [zygote]);
+}
+
+#[tokio::test]
+async fn a_spare_child_has_the_memory_limit_of_the_run_that_takes_it() {
+    let sandbox = sandbox();
+    let large = limits();
+    let small = Limits { memory_bytes: 64 << 20, ..limits() };
+    for (limits, is_enough) in [(&large, true), (&small, false), (&large, true), (&small, false)] {
+        let host = Arc::new(TestHost::default());
+        let outcome = run_with(&sandbox, "len('a' * (128 << 20))", limits, host).await;
+        assert_eq!(outcome.is_ok(), is_enough, "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn s4_the_clock_of_a_run_starts_with_the_run() {
+    let sandbox = sandbox();
+    let limits = Limits { time: Duration::from_secs(2), ..limits() };
+    for wait in [Duration::ZERO, limits.time] {
+        // The spare child gets older than a run may.
+        tokio::time::sleep(wait).await;
+        let outcome = run_with(&sandbox, "1", &limits, Arc::new(TestHost::default())).await;
+        assert!(outcome.is_ok(), "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn s6_a_program_finds_nothing_of_what_its_child_did_before() {
+    let sandbox = sandbox();
+    let own = "import __main__\n[name for name in vars(__main__) if not name.startswith('__')]";
+    for _ in 0..2 {
+        assert_eq!(value(&sandbox, own).await, json!([]));
+    }
+}
+
+#[tokio::test]
+async fn s6_two_runs_draw_different_random_numbers() {
+    let sandbox = sandbox();
+    for source in [
+        "random.random()",
+        "random.Random().random()",
+        "random.SystemRandom().random()",
+        "__import__('uuid').uuid4().hex",
+        "__import__('secrets').token_hex()",
+    ] {
+        let source = format!("import random\n{source}");
+        assert_ne!(value(&sandbox, &source).await, value(&sandbox, &source).await, "{source}");
+    }
+    let seeded = "import random\nrandom.seed(7)\n[random.random(), random.Random(7).random()]";
+    let numbers = value(&sandbox, seeded).await;
+    assert_eq!(numbers, json!([0.323_832_764_833_162_37, 0.323_832_764_833_162_37]));
 }
 
 #[tokio::test]
@@ -159,12 +250,12 @@ async fn r4_hundreds_of_runs_leave_no_descriptors() {
     value(&sandbox, "1").await;
     let zygote = zygotes()[0];
     let count = |process: &str| fs::read_dir(format!("/proc/{process}/fd")).unwrap().count();
-    wait_until("the first child's end", || children(zygote).is_empty()).await;
+    spare_of(zygote).await;
     let zygote_before = count(&zygote.to_string());
     for _ in 0..300 {
         value(&sandbox, "t.value(1)").await;
     }
-    wait_until("the children's end", || children(zygote).is_empty()).await;
+    spare_of(zygote).await;
     assert_eq!(count(&zygote.to_string()), zygote_before);
 }
 
@@ -184,7 +275,9 @@ async fn gateway_half() {
     let looping = run_with(&sandbox, "t.value(1)\nwhile True: pass", &limits, host.clone());
     let report = async {
         wait_until("a call", || !host.calls.lock().unwrap().is_empty()).await;
-        println!("\nzygote={} child={}", zygotes()[0], children(zygotes()[0])[0]);
+        wait_until("a spare child", || children(zygotes()[0]).len() == 2).await;
+        let children = children(zygotes()[0]);
+        println!("\nzygote={} child={} spare={}", zygotes()[0], children[0], children[1]);
     };
     let _ = tokio::join!(looping, report);
 }

@@ -163,18 +163,21 @@ impl Bench {
         Ok(())
     }
 
-    /// Memory of a gateway that waits with a warm interpreter.
+    /// Memory of a gateway that waits with a warm interpreter and a child for the next program.
     fn idle(&self) -> Result<Option<String>> {
         let mut client = self.gateway()?;
         client.request(&command(1, TRIVIAL), 1)?;
         let (gateway, zygote) = processes(&client)?;
-        let (gateway, zygote) = (Usage::settled(gateway)?, Usage::settled(zygote)?);
+        let (gateway, zygote_usage) = (Usage::settled(gateway)?, Usage::settled(zygote)?);
+        let [spare] = children(zygote)?[..] else { bail!("the interpreter should have one spare child") };
+        let spare = Usage::settled(spare)?;
+        let rows = [("gateway", gateway), ("interpreter, warm", zygote_usage), ("child, waiting", spare)];
         println!("\n{:<44}{:>12}{:>12}", "idle memory, MB", "resident", "its share");
-        for (name, usage) in [("gateway", &gateway), ("interpreter, warm", &zygote)] {
+        for (name, usage) in &rows {
             println!("{name:<44}{:>12.1}{:>12.1}", megabytes(usage.resident_kb), megabytes(usage.share_kb));
         }
-        let (resident, share) =
-            (gateway.resident_kb + zygote.resident_kb, gateway.share_kb + zygote.share_kb);
+        let resident = rows.iter().map(|(_, usage)| usage.resident_kb).sum();
+        let share = rows.iter().map(|(_, usage)| usage.share_kb).sum();
         println!(
             "{:<44}{:>12.1}{:>12.1}   (at most {} MB)",
             "together",

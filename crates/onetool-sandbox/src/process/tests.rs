@@ -1,0 +1,28 @@
+//! Mappings are told apart by what stands in `smaps`.
+
+use super::{give_file_pages_back, unchanged_file_mappings};
+
+#[test]
+fn only_unchanged_read_only_files_are_given_back() {
+    let mapping = |head: &str, anonymous: &str| {
+        format!("{head}\nSize:  8 kB\nRss:  8 kB\nAnonymous:  {anonymous} kB\nVmFlags: rd mr mw me\n")
+    };
+    let text: String = [
+        mapping("1000-3000 r--p 00000000 fe:00 77      /usr/bin/a program", "0"),
+        mapping("3000-5000 r-xp 00002000 fe:00 77      /usr/bin/a program", "0"),
+        mapping("5000-7000 r--p 00004000 fe:00 77      /usr/bin/a program", "4"),
+        mapping("7000-9000 rw-p 00006000 fe:00 77      /usr/bin/a program", "0"),
+        mapping("9000-b000 r--p 00000000 00:00 0 ", "0"),
+        mapping("b000-d000 r-xp 00000000 00:00 0       [vdso]", "0"),
+        mapping("d000-f000 r--s 00000000 fe:00 78      /shared", "0"),
+    ]
+    .concat();
+    assert_eq!(unchanged_file_mappings(&text), [(0x1000, 0x2000), (0x3000, 0x2000)]);
+}
+
+#[test]
+fn a_process_goes_on_without_its_pages() {
+    let before = "constants and code".repeat(3);
+    give_file_pages_back();
+    assert_eq!(before, "constants and code".repeat(3));
+}
