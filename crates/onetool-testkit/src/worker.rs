@@ -1,6 +1,5 @@
 //! Programs that tests start, as the workspace builds them: the one that Python is forked from, and an MCP server.
 
-#![expect(clippy::missing_panics_doc, reason = "a test that cannot go on has failed")]
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 use std::path::PathBuf;

@@ -55,16 +55,16 @@ async fn pets(folder: &Path) -> String {
 #[tokio::test]
 async fn prx_1_1_initialize_is_answered_at_once_and_the_first_list_waits_for_those_still_connecting() {
     let folder = TempDir::new().unwrap();
-    let yaml = format!("servers:\n{}{}", server("a", ""), server("b", ""));
+    let yaml = format!("servers:\n{}{}", server("left", ""), server("right", ""));
     let gateway = gateway(folder.path(), &yaml);
     // Nothing has been started: no client has to wait for that.
     let client = Client::connect(gateway.server()).await;
     assert!(gateway.sources().iter().all(|it| it.state == SourceState::Connecting));
     let packs = client.call_text("ot_packs", json!({"info": "list"})).await;
-    assert!(packs.contains("a") && packs.contains("b"), "{packs}");
+    assert!(packs.contains("left") && packs.contains("right"), "{packs}");
     assert!(gateway.sources().iter().all(|it| it.state == SourceState::Connected));
     let prompts = client.list_prompts().await;
-    assert!(prompts.iter().any(|it| it["name"] == "a_greet"), "{prompts:?}");
+    assert!(prompts.iter().any(|it| it["name"] == "left_greet"), "{prompts:?}");
     gateway.close().await;
 }
 
@@ -203,7 +203,7 @@ async fn prx_1_8_clients_are_told_of_resources_and_prompts_that_come_and_go() {
     gateway.connected().await;
     client.expect_notices(vec![Notice::Resources, Notice::Prompts]).await;
     let read = client.read("onetool://server/up/test://static").await.unwrap();
-    assert_eq!(read["contents"][0]["text"], "test://static");
+    assert_eq!(read["text"], "test://static");
     gateway.reload(config(folder.path(), "servers: {}")).unwrap();
     client.expect_notices(vec![Notice::Resources, Notice::Prompts]).await;
     assert!(client.read("onetool://server/up/test://static").await.is_err());
