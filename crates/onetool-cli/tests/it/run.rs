@@ -78,10 +78,10 @@ async fn run_6_2_what_is_killed_fails_its_run_with_a_reason_and_the_next_one_wor
         assert_eq!(run(&client, "x = 1\nx").await, "1");
         for victim in ["the code's own process", "the process it was forked from"] {
             let zygote = children_like(gateway, "__zygote")[0];
+            // The one that waits for the next run, once the child of the last one is gone.
+            let code = wait_for("the code", || <[u32; 1]>::try_from(children(zygote)).ok()).await[0];
             let kill_it = async {
                 wait_for("its call", || children_like(gateway, "sleep 54321").first().copied()).await;
-                // The child of an earlier run may still be on its way out.
-                let code = wait_for("the code", || <[u32; 1]>::try_from(children(zygote)).ok()).await[0];
                 kill(if victim == "the code's own process" { code } else { zygote });
             };
             let (text, ()) =

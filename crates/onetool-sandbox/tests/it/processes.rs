@@ -256,7 +256,8 @@ async fn r4_hundreds_of_runs_leave_no_descriptors() {
         value(&sandbox, "t.value(1)").await;
     }
     spare_of(zygote).await;
-    assert_eq!(count(&zygote.to_string()), zygote_before);
+    // The zygote may still hold the ends that it has just handed to the spare child.
+    wait_until("as many descriptors as before", || count(&zygote.to_string()) == zygote_before).await;
 }
 
 const GATEWAY_HALF: &str = "ONETOOL_SANDBOX_GATEWAY_HALF";
