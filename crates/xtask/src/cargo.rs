@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
 
@@ -9,8 +10,12 @@ use crate::process;
 
 /// Returns the folder that holds the workspace's Cargo.toml.
 pub(crate) fn root() -> &'static Path {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.ancestors().nth(2).expect("invariant: crates/xtask is two folders below the root")
+    #[expect(clippy::disallowed_methods, reason = "cargo tells a program that it runs where it belongs")]
+    static MANIFEST: LazyLock<PathBuf> = LazyLock::new(|| {
+        // Two checkouts may share a target folder, and with it this program: the one that runs it counts.
+        std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).into()
+    });
+    MANIFEST.ancestors().nth(2).expect("invariant: crates/xtask is two folders below the root")
 }
 
 /// Starts a cargo command line in the workspace, without what `cargo run` set for xtask itself.
