@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use onetool::{CallContext, Gateway, GatewayOptions, Source, tool_fn};
-use onetool_testkit::{Client, python_worker};
+use onetool_testkit::{Client, Era, python_worker};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -33,7 +33,8 @@ def fail(kind: str):
 async def both(a: str, b: str):
     """Asks for two at once."""
     import asyncio
-    return await asyncio.gather(now(city=a), demo.shout(b)) if False else [now(a)[0], await demo.shout(b)]
+    first, second = await asyncio.gather(demo.shout(a), demo.shout(b))
+    return [first, second]
 
 def circle(n: int = 0):
     """Calls itself through the gateway."""
@@ -75,7 +76,7 @@ async fn a_file_is_a_pack_whose_functions_call_other_tools() {
     assert_eq!(beyond_surface(&client).await, ["demo_shout"], "packs are found by search, not listed");
     assert_eq!(run(&client, "weather.now(city='Ulm')").await, r#"["SUNNY IN ULM ON DAY 0"]"#);
     let joined = "', '.join(weather.now('Rom', days=2) + weather.both(a='x', b='y'))";
-    let expected = "SUNNY IN ROM ON DAY 0, SUNNY IN ROM ON DAY 1, SUNNY IN X ON DAY 0, Y";
+    let expected = "SUNNY IN ROM ON DAY 0, SUNNY IN ROM ON DAY 1, X, Y";
     assert_eq!(run(&client, joined).await, expected);
     assert_eq!(client.call_text("weather_now", json!({"city": "Ulm"})).await, r#"["SUNNY IN ULM ON DAY 0"]"#);
     let wrong = client.call("weather_now", json!({"town": "Ulm"})).await.unwrap();
@@ -190,5 +191,8 @@ async fn data_that_is_no_object_goes_only_where_the_revision_takes_it() {
     };
     let list = json!(["SUNNY IN ULM ON DAY 0"]);
     let text = Value::from(list.to_string());
-    assert_eq!(structured(&Client::connect(gateway.server()).await).await, (Value::Null, text));
+    let old = Client::connect_in(gateway.server(), Era::Sessions).await;
+    assert_eq!(structured(&old).await, (Value::Null, text.clone()));
+    let new = Client::connect_in(gateway.server(), Era::Stateless).await;
+    assert_eq!(structured(&new).await, (list, text));
 }

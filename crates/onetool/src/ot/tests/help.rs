@@ -1,0 +1,161 @@
+//! `ot.help`: cards, searches, typos.
+
+use super::*;
+
+async fn help(query: &str, info: &str) -> String {
+    gateway().text("help", json!({"query": query, "info": info})).await
+}
+
+#[tokio::test]
+async fn ot_12_1_without_a_query_help_is_an_overview() {
+    let text = gateway().text("help", json!({})).await;
+    for part in
+        ["ot.tools(", "ot.packs(", "info=\"list\"", "info=\"min\"", "info=\"full\"", "## Examples", "## Tips"]
+    {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+#[tokio::test]
+async fn ot_12_2_a_tool_has_a_card() {
+    assert_eq!(help("brave_web_search", "min").await, help("brave.web_search", "min").await);
+    assert_snapshot!(help("brave.web_search", "min").await, @r#"
+    # brave.web_search
+
+    Search the web.
+    With care.
+
+    Second paragraph.
+
+    ## Signature
+    brave.web_search(query: str, count: int = 5)
+
+    ## Args
+    - query (str): What to search for.
+    - count (int, optional): How many results.
+
+    ## Returns
+    list[str]
+
+    ## Example
+    brave.web_search(query="rust")
+
+    ## Docs
+    https://onetool.beycom.online/reference/tools/brave-search/
+    "#);
+}
+
+#[tokio::test]
+async fn ot_12_3_a_pack_has_a_card() {
+    assert_snapshot!(help("web", "min").await, @r"
+    # web
+
+    Fetch pages politely.
+
+    One at a time.
+
+    ## Tools (2, local)
+    - web.fetch: Fetch a page.
+    - web.fetch_batch: Fetch several pages.
+
+    ## Docs
+    https://onetool.beycom.online/reference/tools/web-fetch/
+    ");
+}
+
+#[tokio::test]
+async fn ot_12_4_a_snippet_has_its_document() {
+    let document = gateway().text("snippets", json!({"info": "full"})).await;
+    assert_eq!(help("$brv_research", "min").await, document);
+    assert_eq!(help("brv_research", "min").await, document);
+}
+
+#[tokio::test]
+async fn ot_12_5_an_alias_has_a_card() {
+    assert_snapshot!(help("ws", "min").await, @r#"
+    # ws
+
+    Alias: ws -> brave.web_search
+
+    Use it like the tool itself: ws(query="...")
+    All about the tool: ot.help(query="brave.web_search")
+    "#);
+    assert!(help("search", "min").await.contains("Alias: search -> ws -> brave.web_search"));
+}
+
+#[tokio::test]
+async fn ot_12_6_other_queries_are_searched_and_grouped() {
+    assert_snapshot!(help("web fetch", "min").await, @r"
+    Matches for 'web fetch', best first:
+
+    ## Tools
+    - web.fetch: Fetch a page.
+    - web.fetch_batch: Fetch several pages.
+    - brave.web_search: Search the web. With care.
+
+    ## Packs
+    - web: Fetch pages politely.
+    ");
+    assert_snapshot!(help("web search", "list").await, @r"
+    Matches for 'web search', best first:
+
+    ## Tools
+    - brave.web_search
+    - web.fetch
+    - web.fetch_batch
+
+    ## Packs
+    - web
+
+    ## Snippets
+    - $brv_research
+
+    ## Aliases
+    - search
+    - ws
+    ");
+}
+
+#[tokio::test]
+async fn ot_12_7_typos_find_what_was_meant() {
+    let text = help("web.fecth", "min").await;
+    assert!(text.lines().nth(3).unwrap().starts_with("- web.fetch:"), "{text}");
+    assert!(help("$brv_reserch", "min").await.contains("- $brv_research: "));
+}
+
+#[tokio::test]
+async fn ot_12_8_list_gives_names_only() {
+    assert_eq!(help("brave_web_search", "list").await, "brave.web_search");
+    assert_eq!(help("$brv_research", "list").await, "$brv_research");
+    assert!(!help("fetch page", "list").await.contains("Fetch a page"));
+}
+
+#[tokio::test]
+async fn ot_12_9_min_gives_short_descriptions() {
+    let text = help("fetch", "min").await;
+    assert!(text.contains("- web.fetch: Fetch a page.\n- web.fetch_batch: Fetch several pages."), "{text}");
+}
+
+#[tokio::test]
+async fn ot_12_10_full_gives_everything() {
+    let text = help("brave.web_search", "full").await;
+    for part in [
+        "- source: local",
+        "- flat name: brave_web_search",
+        "- keywords: news",
+        "count=1)",
+        "- input schema: {",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let text = help("fetch", "full").await;
+    assert!(text.contains("# web.fetch\n\nFetch a page.\n\n## Signature\nweb.fetch()"), "{text}");
+}
+
+#[tokio::test]
+async fn ot_12_12_nothing_found_points_at_the_lists() {
+    assert_eq!(
+        help("xyzzy", "min").await,
+        "No matches for 'xyzzy'. ot.tools() lists every tool, ot.packs() every pack."
+    );
+}
