@@ -171,6 +171,8 @@ impl Runner {
         let Some(server) = self.server.upgrade() else {
             return Err(RunError::Unavailable { reason: "the server is gone".into() });
         };
+        // The code may call any tool, as that of `run` may.
+        server.settle().await;
         let catalog = server.catalog();
         let names = self.names.of(&catalog);
         let calls = Arc::new(Calls::new(server, catalog, names, cx));

@@ -211,6 +211,26 @@ async fn prx_1_8_clients_are_told_of_resources_and_prompts_that_come_and_go() {
 }
 
 #[tokio::test]
+async fn prx_1_1_a_first_search_and_a_tool_in_python_wait_too() {
+    let yaml = format!(
+        "servers:\n{}tools:\n  - {{name: mine.echo, description: d, python: \"left.echo(b='x')\"}}\n",
+        server("left", "")
+    );
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway_with_run(folder.path(), &yaml, |_| {});
+    let client = Client::connect(gateway.server()).await;
+    let found = client.call_text("tool_find", json!({"query": "left echo"})).await;
+    assert!(found.contains("left.echo("), "{found}");
+    gateway.close().await;
+
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway_with_run(folder.path(), &yaml, |_| {});
+    let answer = call(&gateway, "mine.echo", json!({})).await;
+    assert_eq!(answer, r#"{"b":"x"}"#);
+    gateway.close().await;
+}
+
+#[tokio::test]
 async fn r6_a_reload_touches_only_the_sources_that_changed() {
     let folder = TempDir::new().unwrap();
     let pid = |name: &str| folder.path().join(name);
