@@ -237,7 +237,8 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: IntoToolOutput,
 {
-    let spec = ToolSpec::new(name, description).with_input_schema(schema_of::<A>());
+    // Made when somebody asks: a server may have many tools that nobody calls.
+    let spec = ToolSpec::new(name, description).with_input_schema(Schema::lazy(schema_of::<A>));
     ToolFn { spec, handler, arguments: PhantomData }
 }
 

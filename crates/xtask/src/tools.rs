@@ -34,7 +34,23 @@ pub(crate) fn install_all() -> Result<()> {
     conformance()?;
     venv(Venv::Mcp)?;
     venv(Venv::Fastmcp)?;
+    postgres()?;
     api_descriptions()
+}
+
+/// Installs Debian's PostgreSQL, which the tests of the pack `db` start; says how where we may not.
+fn postgres() -> Result<()> {
+    let is_there = fs::read_dir("/usr/lib/postgresql")
+        .is_ok_and(|versions| versions.flatten().any(|it| it.path().join("bin/initdb").exists()));
+    if is_there {
+        return Ok(());
+    }
+    let command = ["apt-get", "install", "--yes", "--no-install-recommends", "postgresql"];
+    let is_root = process::output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if !is_root || !process::works("apt-get", &["--version"]) {
+        bail!("PostgreSQL is missing: `sudo {}` (or your system's way)", command.join(" "));
+    }
+    process::run(Command::new(command[0]).args(&command[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
 }
 
 /// Fails with every missing program and the command that installs it.

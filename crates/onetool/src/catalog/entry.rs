@@ -22,6 +22,8 @@ pub enum Source {
     Config,
     /// It belongs to a pack that the configuration names.
     Pack,
+    /// It belongs to a pack that comes with onetool, and gives way to any other pack of that name.
+    Bundled,
     /// Another MCP server offers it.
     Proxy(Arc<str>),
     /// An OpenAPI description offers it.
@@ -30,6 +32,8 @@ pub enum Source {
 
 impl Source {
     /// Tells whether a broken schema is the operator's own mistake, to be refused at once.
+    ///
+    /// Those of bundled packs are tested when onetool is, which keeps compiling them out of every start.
     fn is_checked_at_registration(&self) -> bool {
         matches!(self, Self::Surface | Self::Builtin | Self::Code | Self::Config | Self::Pack)
     }
@@ -55,7 +59,9 @@ impl Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Surface | Self::Builtin | Self::Code | Self::Config | Self::Pack => f.write_str("local"),
+            Self::Surface | Self::Builtin | Self::Code | Self::Config | Self::Pack | Self::Bundled => {
+                f.write_str("local")
+            }
             Self::Proxy(server) => write!(f, "proxy:{server}"),
             Self::OpenApi(api) => write!(f, "openapi:{api}"),
         }
@@ -73,6 +79,19 @@ pub struct ToolDocs {
     pub keywords: Vec<String>,
     /// What kind of tool it is.
     pub category: Option<String>,
+}
+
+impl ToolDocs {
+    /// Fills what is not said here from what `fallback` says.
+    pub(crate) fn or(self, fallback: Self) -> Self {
+        let or_list = |own: Vec<String>, other| if own.is_empty() { other } else { own };
+        Self {
+            description: self.description.or(fallback.description),
+            examples: or_list(self.examples, fallback.examples),
+            keywords: or_list(self.keywords, fallback.keywords),
+            category: self.category.or(fallback.category),
+        }
+    }
 }
 
 /// One tool in the catalog.

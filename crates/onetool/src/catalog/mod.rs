@@ -11,6 +11,7 @@ mod shared;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::packs::{Bundle, BundledTool};
 use crate::shortcuts::{Aliases, Snippets};
 use indexmap::{IndexMap, IndexSet};
 use onetool_core::{FLAT_NAME_MAX, Prompt, Resource, Tool, ToolName};
@@ -34,6 +35,8 @@ pub struct Catalog {
     reserved: Arc<[String]>,
     /// What packs say of themselves.
     pack_descriptions: IndexMap<String, Registered<str>>,
+    /// Names of packs that came with onetool, and so give way to others.
+    bundled: HashSet<&'static str>,
     rules: Arc<Rules>,
     /// Whether what comes from outside stands on the clients' lists, too, because nothing here searches.
     lists_remote: bool,
@@ -152,10 +155,16 @@ impl Catalog {
         if !source.is_own() && self.is_reserved(&name) {
             return Err(RegisterError::ReservedTool { name });
         }
+        if let Some(pack) = name.pack().filter(|pack| self.bundled.contains(pack)) {
+            self.remove_bundle(&pack.to_owned());
+        }
         let has_it = self.tools.get(&name).map(|entry| entry.source());
         match has_it {
             // What the operator has here wins over what comes from outside, also if it comes later.
-            Some(holder) if holder.is_remote() && matches!(source, Source::Config | Source::Pack) => {
+            Some(holder)
+                if holder.is_remote()
+                    && matches!(source, Source::Config | Source::Pack | Source::Bundled) =>
+            {
                 self.remove_tool(name.as_str())
             }
             Some(_) => return Err(RegisterError::DuplicateTool { name }),
@@ -165,6 +174,28 @@ impl Catalog {
         let entry = Entry::new(tool, flat.clone(), source)?;
         self.insert(name, flat, entry);
         Ok(())
+    }
+
+    /// Adds a pack that comes with onetool; returns what could not be added.
+    pub(crate) fn add_bundle(&mut self, bundle: Bundle) -> Vec<RegisterError> {
+        self.describe_pack(bundle.name, bundle.description, Source::Bundled);
+        let add = |tool: BundledTool| self.add_tool(tool.tool, Source::Bundled).err();
+        let refused = bundle.tools.into_iter().filter_map(add).collect();
+        // From here on, any other pack of that name is one that it gives way to.
+        self.bundled.insert(bundle.name);
+        refused
+    }
+
+    /// Tells whether a pack that comes with onetool is there.
+    pub(crate) fn has_bundle(&self, pack: &str) -> bool {
+        self.bundled.contains(pack)
+    }
+
+    fn remove_bundle(&mut self, pack: &str) {
+        self.bundled.remove(pack);
+        self.tools.retain(|name, entry| *entry.source() != Source::Bundled || name.pack() != Some(pack));
+        self.by_flat_name.retain(|_, name| self.tools.contains_key(name));
+        self.pack_descriptions.retain(|name, it| it.source != Source::Bundled || name != pack);
     }
 
     fn insert(&mut self, name: ToolName, flat: Arc<str>, entry: Entry) {
@@ -229,6 +260,9 @@ impl Catalog {
         self.resources.retain(|_, registered| registered.source != *source);
         self.prompts.retain(|_, registered| registered.source != *source);
         self.pack_descriptions.retain(|_, registered| registered.source != *source);
+        if *source == Source::Bundled {
+            self.bundled.clear();
+        }
     }
 
     /// Tells which lists a client would see differently.

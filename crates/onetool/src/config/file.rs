@@ -9,6 +9,7 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::packs_file::PacksFile;
 use super::resolved::ProtocolRevision;
 use super::search::SearchFile;
 use super::source_file::{ApiFile, UpstreamFile};
@@ -83,14 +84,6 @@ pub(super) struct ServerFile {
     /// After how many seconds a call is given up; 300 if missing.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 86400))]
     pub(super) call_timeout: Option<f64>,
-}
-
-/// Packs of tools.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, expecting = "a map")]
-pub(super) struct PacksFile {
-    /// Python files, each a pack of its functions; `*` stands for any part of a name. `packs/*.py` if missing.
-    pub(super) files: Option<Vec<String>>,
 }
 
 /// A tool: exactly one of `http`, `command` and `python`.

@@ -8,6 +8,8 @@ mod error;
 mod expand;
 mod file;
 mod include;
+mod packs;
+mod packs_file;
 mod parse;
 mod resolve;
 mod resolved;
@@ -22,6 +24,10 @@ use std::path::{Path, absolute};
 use serde_json::Value;
 
 pub use error::ConfigError;
+pub use packs::{
+    BaseUrl, BravePackConfig, DatabaseAddress, DatabaseConfig, DbPackConfig, FilePackConfig, LlmEndpoint,
+    LlmPackConfig, PackagePackConfig, PacksConfig, RipgrepPackConfig, WebPackConfig,
+};
 pub use resolved::{
     AliasConfig, ApiConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
     PackFilesConfig, PromptConfig, PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig,
@@ -57,6 +63,7 @@ pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config,
         TokenConfig::Value(token) => redactor.with(token.expose()),
         _ => redactor,
     };
+    let redactor = config.packs.secrets().fold(redactor, |redactor, it| redactor.with(it.expose()));
     Ok(Config { path: Some(path.clone()), redactor, warnings, ..config })
 }
 

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Location, Redactor, SearchConfig, Secret};
+use super::{Location, PacksConfig, Redactor, SearchConfig, Secret};
 use crate::catalog::{Policy, ToolDocs};
 
 /// The whole configuration; [`Default`] is what holds without a file.
@@ -32,6 +32,8 @@ pub struct Config {
     pub startup_wait: StartupWait,
     /// Files that are packs of tools.
     pub pack_files: Vec<PackFilesConfig>,
+    /// Packs that come with onetool.
+    pub packs: PacksConfig,
     /// Resources made from a text or a file.
     pub resources: Vec<ResourceConfig>,
     /// Prompts made from templates.

@@ -18,17 +18,17 @@ use onetool_proxy::{Guard, Surroundings};
 use onetool_sandbox::WorkerCommand;
 
 use crate::Server;
-use crate::catalog::{Catalog, RegisterError, Rules, Source};
+use crate::catalog::{Catalog, RegisterError, Rules, Source, ToolDocs};
 use crate::clock::Clock;
 use crate::config::{Config, Location};
 use crate::declared::{ChildEnvironment, Declared};
 use crate::interpreter::Interpreter;
 use crate::meta_tools::{self, Finder};
-use crate::packs::{Pack, PackError};
+use crate::packs::{self, Pack, PackError};
 use crate::results::{ResultOptions, ResultStore};
 use crate::search::Hit;
 use crate::server::Wait;
-use crate::shortcuts::{Aliases, Snippets};
+use crate::shortcuts::{Aliases, Snippets, shipped};
 use crate::stats::{Stats, StatsOptions};
 use crate::storage::Storage;
 use sources::Sources;
@@ -285,6 +285,7 @@ impl Inner {
         self.server.shared_catalog().replace(|catalog| {
             catalog.remove_source(&Source::Config);
             catalog.remove_source(&Source::Pack);
+            catalog.remove_source(&Source::Bundled);
             for (at, tool) in declared.tools {
                 placed(at, catalog.add_tool(tool, Source::Config))?;
             }
@@ -300,8 +301,18 @@ impl Inner {
                     Err(error) => broken.push(error),
                 }
             }
+            let (bundles, missing) = packs::bundles(&config, catalog);
+            broken.extend(missing);
+            let mut docs = IndexMap::new();
+            for bundle in bundles {
+                let own = bundle.tools.iter().map(|it| (it.tool.spec().name.to_string(), it.docs.clone()));
+                docs.extend(own);
+                if let Some(source) = catalog.add_bundle(bundle).into_iter().next() {
+                    return Err(GatewayError::Register { at: None, source });
+                }
+            }
             table.refit(catalog, &config);
-            let rules = rules(&config, catalog)?;
+            let rules = rules(&config, catalog, docs)?;
             catalog.set_rules(rules);
             Ok::<_, GatewayError>(())
         })?;
@@ -351,7 +362,16 @@ fn placed(at: Location, registered: Result<(), RegisterError>) -> Result<(), Gat
     registered.map_err(|source| GatewayError::Register { at: Some(at), source })
 }
 
-fn rules(config: &Config, catalog: &Catalog) -> Result<Rules, GatewayError> {
+/// Puts together what the operator says about tools; `docs` is what the packs of onetool say of their own.
+fn rules(
+    config: &Config,
+    catalog: &Catalog,
+    mut docs: IndexMap<String, ToolDocs>,
+) -> Result<Rules, GatewayError> {
+    for (name, own) in &config.docs.tools {
+        let bundled = docs.shift_remove(name).unwrap_or_default();
+        docs.insert(name.clone(), own.clone().or(bundled));
+    }
     let targets: IndexMap<String, String> =
         config.aliases.iter().map(|(name, alias)| (name.clone(), alias.target.clone())).collect();
     let aliases = Aliases::new(targets, |name| match catalog.resolve(name) {
@@ -366,11 +386,13 @@ fn rules(config: &Config, catalog: &Catalog) -> Result<Rules, GatewayError> {
     })?;
     Ok(Rules {
         policy: config.policy.clone(),
-        docs: config.docs.tools.clone(),
+        docs,
         renames: config.renames.clone(),
         pinned: config.search.pinned.iter().cloned().collect(),
         aliases: Arc::new(aliases),
-        snippets: Arc::new(Snippets::new(&config.snippets)),
+        snippets: Arc::new(
+            Snippets::new(&config.snippets).with_shipped(shipped(|pack| catalog.has_bundle(pack))),
+        ),
     })
 }
 

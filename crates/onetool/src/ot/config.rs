@@ -10,8 +10,9 @@ pub(super) const DESCRIPTION: &str = "Show the configured aliases, snippets and 
 pub(super) fn config(context: &OtContext) -> Answer {
     let aliases: Map<String, Value> =
         context.aliases.iter().map(|(name, alias)| (name.to_owned(), alias.target.as_str().into())).collect();
+    let configured = context.snippets.iter().filter(|it| !it.is_shipped);
     let snippets: Map<String, Value> =
-        context.snippets.iter().map(|it| (it.name.clone(), json!({"description": it.description}))).collect();
+        configured.map(|it| (it.name.clone(), json!({"description": it.description}))).collect();
     let servers: Vec<&str> = context.servers.iter().map(|server| server.name.as_str()).collect();
     Answer::Data(json!({"aliases": aliases, "snippets": snippets, "servers": servers}))
 }

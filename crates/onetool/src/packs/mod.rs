@@ -1,7 +1,28 @@
-//! Packs of tools that need no server of their own.
+//! Packs of tools that need no server of their own: Python files, and those that come with onetool.
 
+#[cfg(any(feature = "pack-db", feature = "pack-file", feature = "pack-ripgrep", feature = "pack-web"))]
+mod blocking;
+#[cfg(feature = "pack-brave")]
+mod brave;
+mod bundle;
+#[cfg(feature = "pack-db")]
+mod db;
+#[cfg(feature = "pack-file")]
+mod file;
+#[cfg(feature = "pack-llm")]
+mod llm;
+#[cfg(feature = "pack-package")]
+mod package;
 #[cfg(feature = "python")]
 pub(crate) mod python;
+#[cfg(feature = "pack-ripgrep")]
+mod ripgrep;
+#[cfg(any(feature = "pack-file", feature = "pack-ripgrep"))]
+mod roots;
+#[cfg(any(feature = "pack-brave", feature = "pack-llm", feature = "pack-package"))]
+mod service;
+#[cfg(feature = "pack-web")]
+mod web;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,6 +31,8 @@ use std::sync::Arc;
 use onetool_core::Tool;
 
 use crate::config::PackFilesConfig;
+
+pub(crate) use bundle::{Bundle, BundledTool, bundles};
 
 /// A pack that was read from a file.
 pub(crate) struct Pack {

@@ -5,12 +5,14 @@ mod call;
 mod fill;
 mod near;
 mod scan;
+mod shipped;
 mod snippet;
 
 pub use alias::AliasError;
 pub(crate) use alias::{Alias, Aliases};
 #[cfg(feature = "python")]
 pub(crate) use call::SnippetCall;
+pub(crate) use shipped::shipped;
 #[cfg(test)]
 pub(crate) use snippet::tests;
 pub(crate) use snippet::{Snippet, SnippetError, Snippets};

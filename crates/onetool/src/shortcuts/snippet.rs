@@ -51,6 +51,8 @@ pub(crate) struct Snippet {
     pub(crate) params: IndexMap<String, SnippetParamConfig>,
     /// Python code with `{{ parameter }}` in it.
     pub(crate) body: String,
+    /// Whether it comes with onetool, rather than from the configuration.
+    pub(crate) is_shipped: bool,
 }
 
 impl Snippet {
@@ -135,9 +137,17 @@ impl Snippets {
     pub(crate) fn new(config: &IndexMap<String, SnippetConfig>) -> Self {
         let snippet = |(name, config): (&String, &SnippetConfig)| {
             let SnippetConfig { description, params, body, .. } = config.clone();
-            (name.clone(), Snippet { name: name.clone(), description, params, body })
+            (name.clone(), Snippet { name: name.clone(), description, params, body, is_shipped: false })
         };
         Self(config.iter().map(snippet).collect())
+    }
+
+    /// Adds snippets that come with onetool, unless there is one of the same name.
+    pub(crate) fn with_shipped(mut self, shipped: Vec<Snippet>) -> Self {
+        for snippet in shipped {
+            self.0.entry(snippet.name.clone()).or_insert(snippet);
+        }
+        self
     }
 
     /// Returns the snippet of a name.
@@ -186,6 +196,7 @@ pub(crate) mod tests {
             description: "Search web and extract structured findings".into(),
             params: [("topic".into(), topic), ("count".into(), count)].into(),
             body: "results = brave.search(query=\"{{ topic }}\", count={{ count }})\nllm.transform(input=results, prompt=\"Extract key findings\")\n".into(),
+            is_shipped: false,
         }
     }
 

@@ -12,6 +12,8 @@ mod find;
 mod http_access;
 mod logs;
 mod names;
+#[cfg(feature = "packs")]
+mod packs;
 mod python_packs;
 mod reload;
 mod run;

@@ -3,6 +3,7 @@
 mod call;
 mod find;
 mod http;
+mod packs;
 mod run;
 mod start;
 mod stdio;
@@ -23,6 +24,8 @@ pub(crate) enum What {
     Run,
     /// Quality of the search index on collections of real queries, beside TF-IDF and BM25; or its speed
     Find(find::Options),
+    /// `ripgrep.search` on the sources of our dependencies, beside the rg binary
+    Packs,
 }
 
 pub(crate) fn run(what: What) -> Result<()> {
@@ -31,6 +34,7 @@ pub(crate) fn run(what: What) -> Result<()> {
         What::Call => call::run(),
         What::Run => run::run(),
         What::Find(options) => find::run(&options),
+        What::Packs => packs::run(),
     }
 }
 

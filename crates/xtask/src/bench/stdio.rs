@@ -37,6 +37,11 @@ impl StdioClient {
     ///
     /// Writing and reading JSON is outside the time: xtask is not optimized, and both servers would carry its weight.
     pub(super) fn request(&mut self, message: &Value, id: u64) -> Result<Duration> {
+        Ok(self.ask(message, id)?.0)
+    }
+
+    /// The same, with the answer.
+    pub(super) fn ask(&mut self, message: &Value, id: u64) -> Result<(Duration, Value)> {
         let request = line(message);
         let mut answer = String::new();
         let start = Instant::now();
@@ -51,7 +56,7 @@ impl StdioClient {
             // Notifications may come in between.
             if message.get("method").is_none() {
                 expect_answer(&message, id)?;
-                return Ok(time);
+                return Ok((time, message));
             }
             answer.clear();
         }

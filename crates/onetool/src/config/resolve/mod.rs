@@ -29,13 +29,16 @@ pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigErr
         return Err(ConfigError::invalid(&root.field("version"), "versions begin with 1"));
     }
     let servers = sources::upstreams(file.servers.unwrap_or_default(), &root.field("servers"))?;
+    let mut bundled = file.packs.unwrap_or_default();
+    let pack_files = bundled.files.take();
     let config = Config {
         apis: sources::apis(file.openapi.unwrap_or_default(), &servers, &root.field("openapi"))?,
         servers,
         startup_wait: sources::startup_wait(file.startup_wait, &root.field("startup_wait"))?,
         server: server(file.server.unwrap_or_default(), &root.field("server"))?,
         tools: each(file.tools, &root.field("tools"), tool::resolve)?,
-        pack_files: packs::files(file.packs.unwrap_or_default(), &root.field("packs")),
+        pack_files: packs::files(pack_files.as_deref(), &root.field("packs").field("files")),
+        packs: packs::bundled(bundled, &root.field("packs"))?,
         resources: each(file.resources, &root.field("resources"), primitive::resource)?,
         prompts: each(file.prompts, &root.field("prompts"), primitive::prompt)?,
         docs: docs(file.docs.unwrap_or_default(), &root.field("docs"))?,

@@ -199,7 +199,7 @@ fn operation(file: OperationFile) -> OperationOverride {
     }
 }
 
-fn address(text: &str, place: &Place<'_>) -> Result<Url, ConfigError> {
+pub(super) fn address(text: &str, place: &Place<'_>) -> Result<Url, ConfigError> {
     let url = Url::parse(text).map_err(|error| ConfigError::invalid(place, format!("not a URL: {error}")))?;
     if matches!(url.scheme(), "http" | "https") && url.host().is_some() {
         return Ok(url);

@@ -1,0 +1,177 @@
+//! The packs that come with onetool: which of them a configuration wants, and how their tools are made.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use onetool_core::{BoxError, CallContext, IntoToolOutput, Tool, ToolAnnotations, ToolError, tool_fn};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::PackError;
+use crate::catalog::{Catalog, ToolDocs};
+use crate::config::{Config, PacksConfig, Redactor};
+
+/// A pack that comes with onetool.
+pub(crate) struct Bundle {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) tools: Vec<BundledTool>,
+}
+
+/// A tool, with what helps to find and use it.
+pub(crate) struct BundledTool {
+    pub(crate) tool: Arc<dyn Tool>,
+    pub(crate) docs: ToolDocs,
+}
+
+/// What a tool does to the world.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "packs"), expect(dead_code, reason = "every pack uses some of them"))]
+pub(super) enum Effect {
+    /// Changes nothing, and knows only what is here.
+    Reads,
+    /// Changes nothing, and asks somebody out there.
+    Asks,
+    /// May take away what was there.
+    Destroys,
+}
+
+impl Effect {
+    fn annotations(self) -> ToolAnnotations {
+        let (read_only, destructive, open_world) = match self {
+            Self::Reads => (true, None, false),
+            Self::Asks => (true, None, true),
+            Self::Destroys => (false, Some(true), false),
+        };
+        ToolAnnotations {
+            read_only_hint: Some(read_only),
+            destructive_hint: destructive,
+            idempotent_hint: None,
+            open_world_hint: Some(open_world),
+        }
+    }
+}
+
+/// What a tool says of itself, beside its schema.
+pub(super) struct About {
+    pub(super) name: &'static str,
+    pub(super) description: &'static str,
+    pub(super) effect: Effect,
+    pub(super) example: &'static str,
+    pub(super) keywords: &'static [&'static str],
+    pub(super) category: &'static str,
+}
+
+/// Makes a tool from a closure. What goes wrong in it is told with all its causes: the outermost seldom says why.
+#[cfg_attr(not(feature = "packs"), expect(dead_code, reason = "every pack uses it"))]
+pub(super) fn tool<A, F, Fut, T, E>(about: About, handler: F) -> BundledTool
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<T, E>> + Send + 'static,
+    T: IntoToolOutput + 'static,
+    E: Into<BoxError> + 'static,
+{
+    let handler = move |args: A, cx: CallContext| {
+        let answer = handler(args, cx);
+        async move { answer.await.map_err(|error| told(error.into())) }
+    };
+    let docs = ToolDocs {
+        description: None,
+        examples: vec![about.example.to_owned()],
+        keywords: about.keywords.iter().map(|it| (*it).to_owned()).collect(),
+        category: Some(about.category.to_owned()),
+    };
+    let tool = tool_fn(about.name, about.description, handler).annotations(about.effect.annotations());
+    BundledTool { tool: Arc::new(tool), docs }
+}
+
+pub(super) fn told(error: BoxError) -> ToolError {
+    let error = match error.downcast::<ToolError>() {
+        Ok(error) => return *error,
+        Err(error) => error,
+    };
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    ToolError::failed(text)
+}
+
+/// Makes every pack that the configuration wants, and says which it wants in vain.
+pub(crate) fn bundles(config: &Config, catalog: &Catalog) -> (Vec<Bundle>, Vec<PackError>) {
+    let (mut bundles, mut missing) = (Vec::new(), Vec::new());
+    for (name, wanted) in wanted(&config.packs, &config.redactor) {
+        let named = config.packs.named.get(name);
+        let failed = |reason: String| PackError {
+            name: name.to_owned(),
+            path: named.map_or_else(PathBuf::new, |at| at.file.to_path_buf()),
+            line: named.and_then(|at| u32::try_from(at.line).ok()),
+            reason,
+        };
+        let is_taken_from_outside = config.servers.contains_key(name) || config.apis.contains_key(name);
+        match wanted {
+            Wanted::No => {}
+            // What nobody asked for is not missed.
+            Wanted::Without { .. } if named.is_none() => {}
+            Wanted::Without { why } => missing.push(failed(why)),
+            Wanted::Yes(_) if catalog.has_local_pack(name) => {
+                if named.is_some() {
+                    let reason = format!("another pack here is called '{name}', too, and wins; rename it");
+                    missing.push(failed(reason));
+                }
+            }
+            Wanted::Yes(_) if is_taken_from_outside && named.is_none() => {}
+            Wanted::Yes(make) => bundles.push(make()),
+        }
+    }
+    (bundles, missing)
+}
+
+enum Wanted {
+    No,
+    Yes(Box<dyn FnOnce() -> Bundle>),
+    /// The configuration wants it, but this program was built without it.
+    #[cfg_attr(feature = "packs", expect(dead_code, reason = "a program with all packs lacks none"))]
+    Without {
+        why: String,
+    },
+}
+
+/// Says of a pack whether it is wanted: `$config` holds its configuration, `$make` makes it where `$feature` is on, out of
+/// the configuration and clones of what else is named.
+macro_rules! pack {
+    ($feature:literal, $config:expr, $make:expr $(, $more:ident)*) => {{
+        #[cfg(feature = $feature)]
+        let wanted = match $config.clone() {
+            Some(config) => {
+                $(let $more = $more.clone();)*
+                Wanted::Yes(Box::new(move || $make(config $(, $more)*)))
+            }
+            None => Wanted::No,
+        };
+        #[cfg(not(feature = $feature))]
+        let wanted = match $config {
+            Some(_) => Wanted::Without {
+                why: concat!("this onetool is built without it; build it with the feature ", $feature).into(),
+            },
+            None => Wanted::No,
+        };
+        wanted
+    }};
+}
+
+fn wanted(packs: &PacksConfig, redactor: &Redactor) -> Vec<(&'static str, Wanted)> {
+    let _ = redactor;
+    vec![
+        ("file", pack!("pack-file", packs.file, super::file::pack)),
+        ("ripgrep", pack!("pack-ripgrep", packs.ripgrep, super::ripgrep::pack)),
+        ("db", pack!("pack-db", packs.db, super::db::pack)),
+        ("web", pack!("pack-web", packs.web, super::web::pack)),
+        ("brave", pack!("pack-brave", packs.brave, super::brave::pack, redactor)),
+        ("package", pack!("pack-package", packs.package, super::package::pack)),
+        ("llm", pack!("pack-llm", packs.llm, super::llm::pack, redactor)),
+    ]
+}

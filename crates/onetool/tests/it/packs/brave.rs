@@ -1,0 +1,201 @@
+//! The pack `brave` against a server on loopback that answers as Brave documents its API.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use onetool::Gateway;
+use onetool_testkit::{CapturedLogs, Client};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{call, failure, serve};
+use crate::{gateway, gateway_with_run};
+
+const KEY: &str = "canary-brave-key";
+
+/// What the server has heard, and how often it asks for patience.
+#[derive(Clone, Default)]
+struct Heard {
+    queries: Arc<Mutex<Vec<String>>>,
+    refusals: Arc<AtomicUsize>,
+}
+
+fn checked(headers: &HeaderMap, heard: &Heard, query: Option<String>) -> Option<Response> {
+    let query = query.unwrap_or_default();
+    heard.queries.lock().unwrap().push(query.clone());
+    let key = headers.get("x-subscription-token").map(|it| it.to_str().unwrap().to_owned());
+    if key.as_deref() != Some(KEY) {
+        let detail = format!("The provided subscription token {} is invalid.", key.unwrap_or_default());
+        let error = json!({"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": detail, "status": 422});
+        let body = Json(json!({"type": "ErrorResponse", "error": error}));
+        return Some((StatusCode::UNPROCESSABLE_ENTITY, body).into_response());
+    }
+    if query.contains("patience") && heard.refusals.fetch_add(1, Ordering::SeqCst) == 0 {
+        return Some((StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response());
+    }
+    if query.contains("tomorrow") {
+        return Some((StatusCode::TOO_MANY_REQUESTS, [("retry-after", "86400")]).into_response());
+    }
+    None
+}
+
+async fn web(State(heard): State<Heard>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    if let Some(refusal) = checked(&headers, &heard, query.clone()) {
+        return refusal;
+    }
+    let query = query.unwrap();
+    if query.contains("result_filter=locations") {
+        let places = if query.contains("nowhere") { json!([]) } else { json!([{"id": "p1"}, {"id": "p2"}]) };
+        return Json(json!({"type": "search", "locations": {"results": places}})).into_response();
+    }
+    let topic = query.split('&').find_map(|it| it.strip_prefix("q=")).unwrap();
+    let result = json!({"title": format!("All about {topic}"), "url": format!("https://example.org/{topic}"),
+        "description": "The <strong>best</strong> page &amp; more", "age": "2 days ago", "type": "search_result",
+        "profile": {"name": "noise"}});
+    Json(json!({"type": "search", "query": {"original": topic, "more_results_available": true},
+        "web": {"type": "search", "results": [result]}}))
+    .into_response()
+}
+
+fn other(results: Value) -> axum::routing::MethodRouter<Heard> {
+    get(move |State(heard): State<Heard>, RawQuery(query): RawQuery, headers: HeaderMap| async move {
+        checked(&headers, &heard, query).unwrap_or_else(|| Json(json!({"results": results})).into_response())
+    })
+}
+
+async fn start(heard: &Heard) -> String {
+    let news = json!([{"title": "News", "url": "https://n.example", "description": "d", "age": "1 hour ago",
+        "meta_url": {"hostname": "n.example"}}]);
+    let images = json!([{"title": "Crab", "url": "https://i.example/page", "source": "i.example",
+        "thumbnail": {"src": "https://t.example"}, "properties": {"url": "https://i.example/crab.png"}}]);
+    let videos = json!([{"title": "Film", "url": "https://v.example", "video": {"duration": "01:20", "creator": "Ada"}}]);
+    let places = json!([{"id": "p1", "title": "Bakery", "postal_address": {"displayAddress": "1 Main St"},
+        "contact": {"telephone": "+1"}, "rating": {"ratingValue": 4.5, "ratingCount": 12}}, {"id": "p2", "name": "Other"}]);
+    let words = json!([{"id": "p1", "description": "Bread since 1900"}]);
+    let router = Router::new()
+        .route("/res/v1/web/search", get(web))
+        .route("/res/v1/news/search", other(news))
+        .route("/res/v1/images/search", other(images))
+        .route("/res/v1/videos/search", other(videos))
+        .route("/res/v1/local/pois", other(places))
+        .route("/res/v1/local/descriptions", other(words))
+        .with_state(heard.clone());
+    serve(router).await
+}
+
+fn yaml(url: &str, key: &str) -> String {
+    format!("packs: {{brave: {{api_key: {key}, base_url: '{url}/res/v1'}}}}\n")
+}
+
+async fn with_brave(heard: &Heard) -> (Gateway, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway(folder.path(), &yaml(&start(heard).await, KEY));
+    (gateway, folder)
+}
+
+#[tokio::test]
+async fn the_web_is_searched_with_everything_that_was_asked_for() {
+    let heard = Heard::default();
+    let (gateway, _folder) = with_brave(&heard).await;
+    let args = json!({"query": "rust", "count": 3, "offset": 1, "country": "de", "freshness": "pw", "safesearch": "strict"});
+    for tool in ["brave.web_search", "brave.search"] {
+        let found = call(&gateway, tool, args.clone()).await;
+        assert_eq!(
+            found,
+            json!({"query": "rust", "results": [{"title": "All about rust", "url": "https://example.org/rust",
+                "description": "The best page & more", "age": "2 days ago"}], "more": true})
+        );
+    }
+    let queries = heard.queries.lock().unwrap();
+    assert_eq!(queries[0], "q=rust&count=3&offset=1&country=DE&freshness=pw&safesearch=strict");
+    assert_eq!(queries[0], queries[1]);
+}
+
+#[tokio::test]
+async fn news_pictures_videos_and_places_are_searched() {
+    let heard = Heard::default();
+    let (gateway, _folder) = with_brave(&heard).await;
+    let search = async |tool: &str| call(&gateway, tool, json!({"query": "x"})).await["results"].clone();
+    assert_eq!(search("brave.news").await[0]["source"], "n.example");
+    assert_eq!(search("brave.image").await[0]["image"], "https://i.example/crab.png");
+    assert_eq!(search("brave.video").await[0]["duration"], "01:20");
+    let places = search("brave.local").await;
+    assert_eq!(
+        places[0],
+        json!({"name": "Bakery", "address": "1 Main St", "telephone": "+1", "rating": 4.5, "reviews": 12,
+            "description": "Bread since 1900"})
+    );
+    assert_eq!(places[1], json!({"name": "Other"}));
+    assert!(heard.queries.lock().unwrap().contains(&"ids=p1&ids=p2".to_owned()));
+    let error = failure(&gateway, "brave.local", json!({"query": "nowhere"})).await;
+    assert!(error.ends_with("no place was found for 'nowhere'; name the town, too"), "{error}");
+    let error = failure(&gateway, "brave.search", json!({"query": "x", "count": 0})).await;
+    assert!(error.contains("'/count'") || error.contains("count"), "{error}");
+}
+
+#[tokio::test]
+async fn a_rate_limit_is_waited_for_within_a_bound() {
+    let heard = Heard::default();
+    let (gateway, _folder) = with_brave(&heard).await;
+    let found = call(&gateway, "brave.search", json!({"query": "patience"})).await;
+    assert_eq!(found["results"][0]["title"], "All about patience");
+    assert_eq!(heard.queries.lock().unwrap().len(), 2, "it asked again");
+    let error = failure(&gateway, "brave.search", json!({"query": "tomorrow"})).await;
+    assert!(error.ends_with("the rate limit of Brave is reached; try again in 86400 s"), "{error}");
+    assert_eq!(heard.queries.lock().unwrap().len(), 3, "and did not ask again where that takes too long");
+}
+
+#[tokio::test]
+async fn several_searches_go_side_by_side_each_with_its_own_fate() {
+    let heard = Heard::default();
+    let (gateway, _folder) = with_brave(&heard).await;
+    let args = json!({"queries": ["a", "tomorrow", "c"], "count": 2});
+    let found = call(&gateway, "brave.web_search_batch", args).await["searches"].clone();
+    assert_eq!(found[0]["results"][0]["url"], "https://example.org/a");
+    assert_eq!(found[1]["query"], "tomorrow");
+    assert!(found[1]["error"].as_str().unwrap().contains("rate limit"), "{found}");
+    assert_eq!(found[2]["results"][0]["url"], "https://example.org/c");
+}
+
+#[tokio::test]
+async fn l2_the_key_never_shows_and_its_lack_is_clear() {
+    let logs = CapturedLogs::start(tracing::Level::TRACE);
+    let folder = TempDir::new().unwrap();
+    let heard = Heard::default();
+    let url = start(&heard).await;
+    let wrong = gateway(folder.path(), &yaml(&url, "canary-wrong-key"));
+    let error = failure(&wrong, "brave.search", json!({"query": "x"})).await;
+    assert!(error.contains("SUBSCRIPTION_TOKEN_INVALID"), "{error}");
+    assert!(error.contains("check packs.brave.api_key") && !error.contains("canary"), "{error}");
+    assert!(!format!("{:?}", wrong.config()).contains("canary"));
+    let none = gateway(folder.path(), "packs: {brave: {api_key: '${BRAVE_API_KEY:-}'}}\n");
+    for (tool, args) in
+        [("brave.search", json!({"query": "x"})), ("brave.web_search_batch", json!({"queries": ["x"]}))]
+    {
+        let error = failure(&none, tool, args).await;
+        assert!(error.contains("brave has no API key: put one under packs.brave.api_key"), "{error}");
+    }
+    assert!(!logs.text().contains("canary-wrong-key"), "{}", logs.text());
+}
+
+#[tokio::test]
+async fn dsc_3_1_batch_search_runs_as_it_is() {
+    let folder = TempDir::new().unwrap();
+    let heard = Heard::default();
+    let url = start(&heard).await;
+    let gateway = gateway_with_run(folder.path(), &yaml(&url, KEY), |_| {});
+    let client = Client::connect(gateway.server()).await;
+    let prompt =
+        client.prompt("batch_search", json!({"topics": r#"["AI","ML"]"#, "count": "5"})).await.unwrap();
+    let block = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+    let found: Value =
+        serde_json::from_str(&client.call_text("run", json!({"command": block})).await).unwrap();
+    assert_eq!(found["AI"]["results"][0]["title"], "All about AI");
+    assert_eq!(found["ML"]["results"][0]["title"], "All about ML");
+    assert_eq!(*heard.queries.lock().unwrap(), ["q=AI&count=5", "q=ML&count=5"]);
+}

@@ -1,0 +1,275 @@
+//! The pack `db` on a real PostgreSQL, started for the tests that need it.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use onetool::{CallContext, Gateway};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{call, failure};
+use crate::{gateway, object};
+
+/// A server of its own in a folder of its own, reached over a socket in there; it ends with the test.
+struct Postgres {
+    folder: TempDir,
+    server: Child,
+}
+
+impl Postgres {
+    /// Starts a server. The binaries come from Debian's package; without them a test cannot go on.
+    fn start() -> Self {
+        let binaries = binaries();
+        let folder = TempDir::new().unwrap();
+        let user = unprivileged();
+        if let Some((uid, gid)) = user {
+            chown(folder.path(), Some(uid), Some(gid)).unwrap();
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let command = |program: &str| {
+            let mut command = Command::new(binaries.join(program));
+            command
+                .current_dir(folder.path())
+                .env_clear()
+                .env("PATH", "/usr/bin:/bin")
+                .env("LC_ALL", "C.UTF-8");
+            if let Some((uid, gid)) = user {
+                std::os::unix::process::CommandExt::uid(&mut command, uid);
+                std::os::unix::process::CommandExt::gid(&mut command, gid);
+            }
+            command
+        };
+        let data = folder.path().join("data");
+        let made = command("initdb")
+            .args(["--username=ada", "--auth=trust", "--no-sync", "--encoding=UTF8", "--pgdata"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let log = fs::File::create(folder.path().join("log")).unwrap();
+        let server = command("postgres")
+            .arg("-D")
+            .arg(&data)
+            .args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=20", "-k"])
+            .arg(folder.path())
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let mut this = Self { folder, server };
+        this.wait();
+        this
+    }
+
+    /// Waits until the server answers.
+    fn wait(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !self.psql("select 1").status.success() {
+            let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+            assert!(self.server.try_wait().unwrap().is_none(), "the server ended: {}", log());
+            assert!(Instant::now() < deadline, "the server does not answer: {}", log());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn psql(&self, sql: &str) -> std::process::Output {
+        let mut command = Command::new(binaries().join("psql"));
+        command.arg("-h").arg(self.folder.path());
+        command.args(["-U", "ada", "-d", "postgres", "-At", "-v", "ON_ERROR_STOP=1", "-c", sql]);
+        command.output().unwrap()
+    }
+
+    fn run(&self, sql: &str) -> String {
+        let output = self.psql(sql);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn gateway(&self, folder: &Path, more: &str) -> Gateway {
+        let host = self.folder.path().display().to_string().replace('/', "%2F");
+        let url = format!("postgresql://ada:canary-password@{host}/postgres");
+        gateway(folder, &format!("packs: {{db: {{urls: {{shop: '{url}'}}{more}}}}}\n"))
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Killed with what it has started: its processes notice that the first of them is gone.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn binaries() -> PathBuf {
+    let versions =
+        fs::read_dir("/usr/lib/postgresql").map_or_else(|_| Vec::new(), |it| it.flatten().collect());
+    let mut folders: Vec<PathBuf> = versions.iter().map(|it| it.path().join("bin")).collect();
+    folders.retain(|it| it.join("initdb").exists());
+    folders.sort();
+    folders
+        .pop()
+        .expect("PostgreSQL is needed: apt-get install postgresql (`cargo xtask install` does it as root)")
+}
+
+/// PostgreSQL refuses to run as root; `nobody` is on every system.
+fn unprivileged() -> Option<(u32, u32)> {
+    rustix::process::geteuid().is_root().then_some((65534, 65534))
+}
+
+const TABLES: &str = "create type mood as enum ('sad', 'happy');
+    create table items (id serial primary key, name text not null, price numeric(10, 2), tags text[], data jsonb,
+        made timestamptz default '2026-01-02 03:04:05+00', mood mood, code uuid, photo bytea);
+    insert into items (name, price, tags, data, mood, code, photo) values
+        ('apple', 0.50, '{a,b}', '{\"x\": [1]}', 'happy', '00000000-0000-0000-0000-000000000001', '\\x00ff'),
+        ('pear', null, null, null, null, null, null);
+    create view cheap as select * from items where price < 1";
+
+#[tokio::test]
+async fn postgres_is_asked_like_any_database() {
+    let (postgres, folder) = (Postgres::start(), TempDir::new().unwrap());
+    postgres.run(TABLES);
+    let gateway = postgres.gateway(folder.path(), "");
+    let query = async |sql: &str, params: Value| {
+        call(&gateway, "db.query", json!({"url": "shop", "sql": sql, "params": params})).await
+    };
+
+    let all = query("select * from items order by id; -- all of them", json!([])).await;
+    assert_eq!(all["columns"].as_array().unwrap().len(), 9);
+    assert_eq!(
+        all["rows"][0],
+        json!({"id": 1, "name": "apple", "price": 0.50, "tags": ["a", "b"], "data": {"x": [1]},
+            "made": all["rows"][0]["made"], "mood": "happy", "code": "00000000-0000-0000-0000-000000000001", "photo": "\\x00ff"})
+    );
+    assert_eq!(all["rows"][1]["price"], Value::Null);
+
+    // Values are bound, whatever type the statement wants.
+    let sql = "select name from items where name = $1 and price <= $2 and code = $3 and made > $4 and mood = $5 and data = $6";
+    let params =
+        json!(["apple", 0.5, "00000000-0000-0000-0000-000000000001", "2026-01-01", "happy", {"x": [1]}]);
+    assert_eq!(query(sql, params).await["rows"], json!([{"name": "apple"}]));
+    let none = query("select name from items where name = $1", json!(["x' or '1'='1"])).await;
+    assert_eq!(none["count"], 0);
+    let typed = query("select $1::int + 1 as a, $2::bool as b, $3::text as c", json!([41, true, null])).await;
+    assert_eq!(typed["rows"][0], json!({"a": 42, "b": true, "c": null}));
+
+    let args = json!({"url": "shop", "sql": "select generate_series(1, 1000000) as n", "limit": 3});
+    let limited = call(&gateway, "db.query", args).await;
+    assert_eq!((&limited["rows"][2]["n"], &limited["truncated"]), (&json!(3), &json!(true)));
+    assert_eq!(
+        query("with x as (select 1 as a) select * from x", json!([])).await["rows"],
+        json!([{"a": 1}])
+    );
+    assert_eq!(
+        query("show transaction_read_only", json!([])).await["rows"][0]["transaction_read_only"],
+        "on"
+    );
+    assert!(query("explain select 1", json!([])).await["count"].as_u64().unwrap() > 0);
+
+    assert_eq!(
+        call(&gateway, "db.tables", json!({"url": "shop"})).await["tables"],
+        json!([{"schema": "public", "name": "cheap", "kind": "view"}, {"schema": "public", "name": "items", "kind": "table"}])
+    );
+    let columns =
+        call(&gateway, "db.schema", json!({"url": "shop", "table": "items"})).await["columns"].clone();
+    assert_eq!(columns[0]["primary_key"], true);
+    assert_eq!(
+        (&columns[1]["name"], &columns[1]["type"], &columns[1]["nullable"]),
+        (&json!("name"), &json!("text"), &json!(false))
+    );
+}
+
+#[tokio::test]
+async fn postgres_can_only_be_read_unless_configured() {
+    let (postgres, folder) = (Postgres::start(), TempDir::new().unwrap());
+    postgres.run(TABLES);
+    let readable = postgres.gateway(folder.path(), "");
+    for sql in [
+        "insert into items (name) values ('x')",
+        "delete from items returning id",
+        "create table t (a int)",
+        "with x as (delete from items returning id) select * from x",
+        "select nextval('items_id_seq')",
+    ] {
+        let error = failure(&readable, "db.query", json!({"url": "shop", "sql": sql})).await;
+        let is_refused = error.contains("'shop' can only be read") || error.contains("the server says");
+        assert!(is_refused, "{sql}: {error}");
+    }
+    for sql in [
+        "select 1; delete from items",
+        "select 1) x; delete from items; select * from (select 1",
+        "commit; delete from items",
+    ] {
+        let error = failure(&readable, "db.query", json!({"url": "shop", "sql": sql})).await;
+        assert!(error.contains("the server says: "), "{sql}: {error}");
+    }
+    assert_eq!(postgres.run("select count(*) from items"), "2\n");
+
+    let writable = postgres.gateway(folder.path(), ", writable: [shop]");
+    let args = json!({"url": "shop", "sql": "update items set price = $1 where name = $2", "params": ["3.25", "pear"]});
+    assert_eq!(call(&writable, "db.query", args).await, json!({"changed": 1}));
+    let args = json!({"url": "shop", "sql": "insert into items (name) values ('fig') returning id, name"});
+    assert_eq!(call(&writable, "db.query", args).await["rows"][0]["name"], "fig");
+    assert_eq!(postgres.run("select price from items where name = 'pear'"), "3.25\n");
+
+    for (args, expected) in [
+        (
+            json!({"url": "shop", "sql": "select * from nothing"}),
+            "the server says: relation \"nothing\" does not exist",
+        ),
+        (
+            json!({"url": "shop", "sql": "select $1::int", "params": []}),
+            "the statement has 1 values ($1, …), but params has 0",
+        ),
+        (
+            json!({"url": "shop", "sql": "select $1::int", "params": ["x"]}),
+            "invalid input syntax for type integer",
+        ),
+    ] {
+        let error = failure(&readable, "db.query", args).await;
+        assert!(error.contains(expected), "{error}");
+        assert!(!error.contains("canary-password"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_query_of_postgres_ends_with_its_time_or_its_caller() {
+    let (postgres, folder) = (Postgres::start(), TempDir::new().unwrap());
+    let gateway = postgres.gateway(folder.path(), ", timeout: 0.5");
+    let asked = failure(&gateway, "db.query", json!({"url": "shop", "sql": "select pg_sleep(600)"}));
+    let error = tokio::time::timeout(Duration::from_secs(30), asked).await.expect("ended");
+    assert!(error.contains("took longer than 0.5 s"), "{error}");
+    let patient = postgres.gateway(folder.path(), ", timeout: 3600");
+    let args = object(json!({"url": "shop", "sql": "select pg_sleep(601)"}));
+    let calling = patient.server().call("db.query", args, CallContext::detached());
+    let sleeping = "select count(*) from pg_stat_activity where query like '%pg_sleep(601)%' and state = 'active' and pid <> pg_backend_pid()";
+    tokio::select! {
+        ended = calling => panic!("{ended:?}"),
+        () = until(&postgres, sleeping, "1\n") => {}
+    }
+    until(&postgres, sleeping, "0\n").await;
+}
+
+/// Asks again and again until the answer is this one.
+async fn until(postgres: &Postgres, sql: &str, expected: &str) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while postgres.run(sql) != expected {
+        assert!(Instant::now() < deadline, "{sql} never was {expected}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named() {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway(
+        folder.path(),
+        "packs: {db: {urls: {gone: 'postgres://ada:canary-password@127.0.0.1:1/x'}}}\n",
+    );
+    let error = failure(&gateway, "db.query", json!({"url": "gone", "sql": "select 1"})).await;
+    assert!(error.contains("cannot connect to 'gone': ") && !error.contains("canary"), "{error}");
+    assert!(!format!("{:?}", gateway.config()).contains("canary"));
+}
