@@ -156,7 +156,7 @@ impl Catalog {
             return Err(RegisterError::ReservedTool { name });
         }
         if let Some(pack) = name.pack().filter(|pack| self.bundled.contains(pack)) {
-            self.remove_bundle(&pack.to_owned());
+            self.remove_bundle(pack);
         }
         let has_it = self.tools.get(&name).map(|entry| entry.source());
         match has_it {

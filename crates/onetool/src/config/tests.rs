@@ -405,3 +405,29 @@ fn every_key_of_the_schema_is_described() {
     assert_eq!(schema["title"], "onetool configuration");
     assert_eq!(schema["additionalProperties"], false);
 }
+
+#[test]
+fn packs_are_resolved_with_whole_paths_and_hidden_keys() {
+    let config = full();
+    let PacksConfig { file, ripgrep, db, web, brave, package, llm, named } = config.packs.clone();
+    let file = file.unwrap();
+    assert!(file.roots[0].is_absolute() && file.roots[1].ends_with("valid/parts"), "{file:?}");
+    assert_eq!((file.is_read_only, file.trash.as_str()), (true, ".trash"));
+    assert_eq!(ripgrep.unwrap().roots, file.roots[1..]);
+    let db = db.unwrap();
+    assert_eq!((db.databases["shop"].is_writable, db.databases["logs"].is_writable), (true, false));
+    assert!(
+        matches!(&db.databases["shop"].address, DatabaseAddress::Sqlite(path) if path.ends_with("valid/shop.db"))
+    );
+    assert!(web.unwrap().allow_private);
+    assert_eq!(brave.unwrap().base_url.join("web/search"), "https://search.example.org/v1/web/search");
+    assert_eq!(package, None, "switched off");
+    assert_eq!(llm.unwrap().endpoint.unwrap().model, "small");
+    assert_eq!(
+        named.keys().copied().collect::<Vec<_>>(),
+        ["file", "ripgrep", "db", "web", "brave", "package", "llm"]
+    );
+    assert!(!format!("{config:?}").contains("canary-4711"), "{config:?}");
+    let without = load_text("packs: {brave: {api_key: \"${EMPTY}\"}}\n").unwrap().packs;
+    assert_eq!((without.brave.unwrap().api_key, without.file, without.db), (None, None, None));
+}

@@ -7,13 +7,13 @@ use crate::config::SnippetParamConfig;
 
 /// Returns the snippets whose packs are all there.
 pub(crate) fn shipped(has_pack: impl Fn(&str) -> bool) -> Vec<Snippet> {
-    let all: [(&[&str], fn() -> Snippet); 3] = [
-        (&["brave", "llm"], brv_research),
-        (&["brave", "web", "llm"], web_research),
-        (&["package"], pkg_latest),
+    let has = |packs: &[&str]| packs.iter().all(|pack| has_pack(pack));
+    let all = [
+        has(&["brave", "llm"]).then(brv_research),
+        has(&["brave", "web", "llm"]).then(web_research),
+        has(&["package"]).then(pkg_latest),
     ];
-    let is_there = |packs: &[&str]| packs.iter().all(|pack| has_pack(pack));
-    all.into_iter().filter(|(packs, _)| is_there(packs)).map(|(_, make)| make()).collect()
+    all.into_iter().flatten().collect()
 }
 
 fn brv_research() -> Snippet {

@@ -110,7 +110,7 @@ fn rg(sources: &Path, pattern: &str, ignore_case: bool) -> Result<(Duration, u64
     let start = Instant::now();
     let output = command.output().context("cannot start rg")?;
     let time = start.elapsed();
-    let count = output.stdout.iter().filter(|byte| **byte == b'\n').count();
+    let count = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
     Ok((time, count as u64))
 }
 

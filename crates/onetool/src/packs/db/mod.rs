@@ -31,7 +31,9 @@ enum DbError {
     NoTable { url: String, table: String },
     #[error("the rows have more than {MAX_BYTES} bytes; ask for fewer columns, or set a lower limit")]
     TooLarge,
-    #[error("the query took longer than {seconds} s, the limit of packs.db.timeout")]
+    #[error(
+        "the query took longer than {seconds} s and was stopped; ask for less, or raise packs.db.timeout"
+    )]
     Timeout { seconds: f64 },
     #[error(
         "'{name}' can only be read; put it under packs.db.writable in the configuration to have it changed"
@@ -42,7 +44,7 @@ enum DbError {
 /// The rows of an answer, as far as they were wanted.
 struct Rows {
     columns: Vec<String>,
-    rows: Vec<Value>,
+    found: Vec<Value>,
     is_more: bool,
 }
 
@@ -57,8 +59,8 @@ impl Outcome {
     fn data(self) -> Value {
         match self {
             Self::Changed(count) => json!({"changed": count}),
-            Self::Rows(Rows { columns, rows, is_more }) => {
-                let mut data = json!({"columns": columns, "count": rows.len(), "rows": rows});
+            Self::Rows(Rows { columns, found, is_more }) => {
+                let mut data = json!({"columns": columns, "count": found.len(), "rows": found});
                 if is_more {
                     data["truncated"] = true.into();
                 }
@@ -97,7 +99,8 @@ struct Target {
 
 impl Target {
     fn timeout(&self) -> DbError {
-        DbError::Timeout { seconds: self.timeout.as_secs_f64() }
+        // To the millisecond: what is left of a caller's deadline has many digits.
+        DbError::Timeout { seconds: (self.timeout.as_secs_f64() * 1e3).round() / 1e3 }
     }
 
     fn read_only(&self) -> DbError {
@@ -142,7 +145,7 @@ struct Schema {
 }
 
 struct Databases {
-    databases: IndexMap<String, DatabaseConfig>,
+    by_name: IndexMap<String, DatabaseConfig>,
     timeout: Duration,
     tls: Tls,
 }
@@ -151,7 +154,7 @@ struct Databases {
 pub(super) fn pack(config: DbPackConfig) -> Bundle {
     let DbPackConfig { databases, timeout } = config;
     let is_any_writable = databases.values().any(|it| it.is_writable);
-    let all = Arc::new(Databases { databases, timeout, tls: Tls::default() });
+    let all = Arc::new(Databases { by_name: databases, timeout, tls: Tls::default() });
     let query = {
         let about = About {
             name: "db.query",
@@ -206,17 +209,18 @@ pub(super) fn pack(config: DbPackConfig) -> Bundle {
 impl Databases {
     /// Finds a database by its name, or by its address as the configuration writes it.
     fn target(&self, url: &str, cx: &CallContext) -> Result<Target, ToolError> {
-        let by_address = || self.databases.iter().find(|(_, it)| it.written.expose() == url);
-        let found = self.databases.get_key_value(url).or_else(by_address);
+        let by_address = || self.by_name.iter().find(|(_, it)| it.written.expose() == url);
+        let found = self.by_name.get_key_value(url).or_else(by_address);
         let Some((name, config)) = found else {
-            let known = self.databases.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let known = self.by_name.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
             // An address that callers make up may hold a password.
             let url = url.split("://").next().unwrap_or_default().to_owned();
             return Err(told(DbError::Unknown { url, known }.into()));
         };
-        let own = Instant::now() + self.timeout;
-        let deadline = cx.deadline().map_or(own, |it| it.min(own));
-        Ok(Target { name: name.clone(), config: config.clone(), deadline, timeout: self.timeout })
+        let now = Instant::now();
+        let left = cx.deadline().map_or(Duration::MAX, |it| it.saturating_duration_since(now));
+        let timeout = self.timeout.min(left);
+        Ok(Target { name: name.clone(), config: config.clone(), deadline: now + timeout, timeout })
     }
 
     async fn query(&self, args: Query, cx: &CallContext) -> Result<Value, ToolError> {
@@ -270,7 +274,7 @@ impl Databases {
 
 fn rows_of(outcome: Outcome) -> Vec<Value> {
     match outcome {
-        Outcome::Rows(rows) => rows.rows,
+        Outcome::Rows(rows) => rows.found,
         Outcome::Changed(_) => Vec::new(),
     }
 }

@@ -207,11 +207,11 @@ async fn execute(
     // The server writes every row as JSON, so that every type that it knows comes out as it means it.
     let rows = transaction.query_raw(&sql, params).await.map_err(failed)?;
     pin_mut!(rows);
-    let mut found = Rows { columns, rows: Vec::new(), is_more: false };
+    let mut answer = Rows { columns, found: Vec::new(), is_more: false };
     let mut budget = Budget::default();
     while let Some(row) = rows.next().await {
-        if found.rows.len() == question.limit {
-            found.is_more = true;
+        if answer.found.len() == question.limit {
+            answer.is_more = true;
             break;
         }
         let row = row.map_err(failed)?;
@@ -219,14 +219,14 @@ async fn execute(
         budget.take(text.len())?;
         let row = serde_json::from_str(text)
             .map_err(|source| PostgresError::Answer { name: target.name.clone(), source })?;
-        found.rows.push(row);
+        answer.found.push(row);
     }
-    Ok(Outcome::Rows(found))
+    Ok(Outcome::Rows(answer))
 }
 
 /// Puts a statement into another that gives its rows as JSON; `None` for one that cannot stand inside another.
 fn as_json(sql: &str, limit: usize) -> Option<String> {
-    let sql = sql.trim().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
+    let sql = without_end(sql);
     let first = sql.split(|c: char| !c.is_ascii_alphabetic()).find(|it| !it.is_empty())?.to_ascii_lowercase();
     // A line break ends a comment that the statement may end with.
     match first.as_str() {
@@ -238,6 +238,24 @@ fn as_json(sql: &str, limit: usize) -> Option<String> {
             Some(format!("with onetool as (\n{sql}\n) select row_to_json(onetool)::text from onetool"))
         }
         _ => None,
+    }
+}
+
+/// Takes the semicolon at the end away, and what is said behind it: only comments can be, in one statement.
+fn without_end(sql: &str) -> &str {
+    let end = sql.match_indices(';').find(|(at, _)| is_comment(&sql[at + 1..]));
+    end.map_or(sql, |(at, _)| &sql[..at])
+}
+
+fn is_comment(mut text: &str) -> bool {
+    loop {
+        text = text.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
+        let (start, end) = match text.get(..2) {
+            Some("--") => ("--", "\n"),
+            Some("/*") => ("/*", "*/"),
+            _ => return text.is_empty(),
+        };
+        text = text[start.len()..].split_once(end).map_or("", |(_, rest)| rest);
     }
 }
 
@@ -265,7 +283,7 @@ async fn simple(
     }
     let is_more = rows.len() > question.limit;
     rows.truncate(question.limit);
-    Ok(Outcome::Rows(Rows { columns, rows, is_more }))
+    Ok(Outcome::Rows(Rows { columns, found: rows, is_more }))
 }
 
 fn explain(error: tokio_postgres::Error, target: &Target) -> PostgresError {
@@ -307,5 +325,22 @@ impl ToSql for Parameter<'_> {
 
     fn encode_format(&self, _: &Type) -> Format {
         Format::Text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_put_into_another_without_its_end() {
+        assert_eq!(without_end("select 1"), "select 1");
+        assert_eq!(without_end("select 1 ;\n ; "), "select 1 ");
+        assert_eq!(without_end("select 1; -- all; of them\n/* and; more */"), "select 1");
+        assert_eq!(without_end("select ';' as \"a;b\""), "select ';' as \"a;b\"");
+        assert_eq!(without_end("select 1 -- x"), "select 1 -- x");
+        assert!(as_json("  Values (1)", 5).unwrap().ends_with("limit 6"));
+        assert!(as_json("insert into t values (1) returning a", 5).unwrap().starts_with("with onetool as"));
+        assert_eq!(as_json("show all", 5), None);
     }
 }

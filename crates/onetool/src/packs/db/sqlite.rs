@@ -21,6 +21,8 @@ pub(super) const COLUMNS: &str = "select name, type, \"notnull\" = 0 as nullable
 
 /// How many steps of its machine SQLite does before it asks whether to go on.
 const STEPS: i32 = 2000;
+/// Functions that reach beyond the file.
+const REFUSED: [&str; 2] = ["load_extension", "fts3_tokenizer"];
 /// Pragmas that only tell something.
 const TELLING: [&str; 12] = [
     "table_info",
@@ -50,8 +52,8 @@ pub(super) enum SqliteError {
         "the statement is not allowed here: other files, extensions and settings of SQLite are out of reach"
     )]
     NotAllowed,
-    #[error("SQLite says no")]
-    Sql { source: rusqlite::Error },
+    #[error("SQLite says: {message}")]
+    Sql { message: String },
 }
 
 pub(super) async fn ask(path: PathBuf, target: Target, question: Question) -> Result<Outcome, ToolError> {
@@ -67,7 +69,7 @@ fn answer(path: &Path, target: &Target, question: &Question, stop: &Stop) -> Res
         Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
             denied(&question.sql).unwrap_or_else(|| target.read_only().into())
         }
-        _ => SqliteError::Sql { source },
+        _ => said(source),
     };
     let mut statement = connection.prepare(&question.sql).map_err(explain)?;
     let params = question.params.iter().map(Parameter);
@@ -86,13 +88,24 @@ fn answer(path: &Path, target: &Target, question: &Question, stop: &Stop) -> Res
         }
         rows.push(read(row, &columns, &mut budget)?);
     }
-    Ok(Outcome::Rows(Rows { columns, rows, is_more }))
+    Ok(Outcome::Rows(Rows { columns, found: rows, is_more }))
 }
 
 /// Tells of a statement that is refused for another reason than that it changes something.
 fn denied(sql: &str) -> Option<SqliteError> {
-    let first = sql.trim_start().split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-    matches!(first.as_str(), "attach" | "detach" | "pragma" | "select").then_some(SqliteError::NotAllowed)
+    let sql = sql.trim_start().to_ascii_lowercase();
+    let is_setting = ["attach", "detach", "pragma"].iter().any(|it| sql.starts_with(it));
+    (is_setting || REFUSED.iter().any(|it| sql.contains(it))).then_some(SqliteError::NotAllowed)
+}
+
+/// Takes what SQLite says of an error, and not the statement, which the caller knows.
+fn said(error: rusqlite::Error) -> SqliteError {
+    let message = match error {
+        rusqlite::Error::SqlInputError { msg, offset, .. } => format!("{msg} (at character {offset})"),
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message,
+        other => other.to_string(),
+    };
+    SqliteError::Sql { message }
 }
 
 fn open(path: &Path, target: &Target, stop: &Stop) -> Result<Connection, SqliteError> {
@@ -125,7 +138,7 @@ fn authorize(context: AuthContext<'_>, is_writable: bool) -> Authorization {
     let is_allowed = match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => true,
         AuthAction::Function { function_name } => {
-            !matches!(function_name, "load_extension" | "fts3_tokenizer" | "writefile" | "edit")
+            !REFUSED.contains(&function_name.to_ascii_lowercase().as_str())
         }
         AuthAction::Pragma { pragma_name, .. } => {
             TELLING.contains(&pragma_name.to_ascii_lowercase().as_str())
@@ -154,7 +167,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 fn read(row: &Row<'_>, columns: &[String], budget: &mut Budget) -> Result<Value, SqliteError> {
     let mut object = Map::new();
     for (index, column) in columns.iter().enumerate() {
-        let value = row.get_ref(index).map_err(|source| SqliteError::Sql { source })?;
+        let value = row.get_ref(index).map_err(said)?;
         let value = match value {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => number.into(),

@@ -84,10 +84,10 @@ fn lines(place: &Place, file: File, offset: u64, limit: u64, stop: &Stop) -> Res
     let mut reader = BufReader::with_capacity(64 * 1024, file);
     let mut number = 1;
     while number < offset {
-        match skip_line(&mut reader).map_err(failed)? {
-            true if !stop.is_set() => number += 1,
-            _ => return Ok(Part { text: String::new(), count: 0, next: None }),
+        if !skip_line(&mut reader).map_err(failed)? || stop.is_set() {
+            return Ok(Part { text: String::new(), count: 0, next: None });
         }
+        number += 1;
     }
     let mut text = Vec::new();
     let mut count = 0;

@@ -10,7 +10,7 @@ use std::thread::available_parallelism;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use ignore::overrides::OverrideBuilder;
+use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{WalkBuilder, WalkParallel, WalkState};
 use onetool_core::{CallContext, ContentBlock, ToolOutput};
 use schemars::JsonSchema;
@@ -100,6 +100,7 @@ struct Shared<'a> {
     /// The root without links, which found paths begin with.
     root: &'a Path,
     matcher: &'a RegexMatcher,
+    glob: Override,
     stop: &'a Stop,
     /// How many more matches are wanted.
     left: AtomicU64,
@@ -117,11 +118,13 @@ fn search(roots: &Roots, args: &Search, stop: &Stop) -> Result<ToolOutput, Searc
         .line_terminator(Some(b'\n'))
         .build(&args.pattern)
         .map_err(|source| SearchError::Pattern { source })?;
-    let walk = walk(&root, &root.join(&inside), args)?;
+    let glob = glob(&root, args.glob.as_deref())?;
+    let walk = walk(&root.join(&inside), args.hidden);
     let shared = Shared {
         place: &place,
         root: &root,
         matcher: &matcher,
+        glob,
         stop,
         left: AtomicU64::new(args.max),
         has_more: AtomicBool::new(false),
@@ -133,11 +136,13 @@ fn search(roots: &Roots, args: &Search, stop: &Stop) -> Result<ToolOutput, Searc
         let shared = &shared;
         Box::new(move |entry| match entry {
             _ if shared.stop.is_set() || shared.has_more.load(Ordering::Relaxed) => WalkState::Quit,
-            Ok(entry) if entry.file_type().is_some_and(|it| it.is_file()) => {
-                shared.search_file(&mut searcher, entry.path());
+            Ok(entry) => {
+                let is_file = entry.file_type().is_some_and(|it| it.is_file());
+                if is_file && !shared.glob.matched(entry.path(), false).is_ignore() {
+                    shared.search_file(&mut searcher, entry.path());
+                }
                 WalkState::Continue
             }
-            Ok(_) => WalkState::Continue,
             Err(_) => {
                 shared.unreadable.fetch_add(1, Ordering::Relaxed);
                 WalkState::Continue
@@ -147,23 +152,27 @@ fn search(roots: &Roots, args: &Search, stop: &Stop) -> Result<ToolOutput, Searc
     Ok(answer(shared))
 }
 
-fn walk(root: &Path, start: &Path, args: &Search) -> Result<WalkParallel, SearchError> {
-    let mut overrides = OverrideBuilder::new(root);
-    let wrong = |source| SearchError::Glob { glob: args.glob.clone().unwrap_or_default(), source };
-    if let Some(glob) = &args.glob {
-        overrides.add(glob).map_err(wrong)?;
+/// Reads the glob. It is asked beside the walk, not by it: there it would bring back what .gitignore names.
+fn glob(root: &Path, glob: Option<&str>) -> Result<Override, SearchError> {
+    let mut builder = OverrideBuilder::new(root);
+    let wrong = |source| SearchError::Glob { glob: glob.unwrap_or_default().to_owned(), source };
+    if let Some(glob) = glob {
+        builder.add(glob).map_err(wrong)?;
     }
+    builder.build().map_err(wrong)
+}
+
+fn walk(start: &Path, hidden: bool) -> WalkParallel {
     let threads = available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     let mut walk = WalkBuilder::new(start);
-    walk.hidden(!args.hidden)
-        .overrides(overrides.build().map_err(wrong)?)
+    walk.hidden(!hidden)
         .follow_links(false)
         // A folder that is no repository may have a .gitignore as well.
         .require_git(false)
         // The home folder is not ours to read.
         .git_global(false)
         .threads(threads);
-    Ok(walk.build_parallel())
+    walk.build_parallel()
 }
 
 fn searcher(context: usize) -> Searcher {

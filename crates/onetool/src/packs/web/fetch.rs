@@ -131,3 +131,39 @@ fn redirected(response: &Response, url: &Url) -> Option<Url> {
     }
     url.join(response.headers().get(LOCATION)?.to_str().ok()?).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::http::StatusCode;
+    use axum::routing::get;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn serve(router: Router) -> Url {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        url.parse().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a4_a_redirect_to_a_private_address_is_refused_as_the_address_itself_is() {
+        let secret = serve(Router::new().route("/", get(|| async { "secret" }))).await;
+        let target = secret.to_string();
+        let redirect = get(move || async move { (StatusCode::FOUND, [("location", target)]) });
+        let home = get(|| async { (StatusCode::FOUND, [("location", "/inside")]) });
+        let inside = get(|| async { "inside" });
+        let router = Router::new().route("/out", redirect).route("/home", home).route("/inside", inside);
+        let open = serve(router).await;
+        let guard = NetworkGuard::public().allowing(&open);
+        let fetcher = Fetcher { config: WebPackConfig::default(), guard, client: OnceLock::new() };
+        let fetched = fetcher.fetch(open.join("home").unwrap().as_str()).await.unwrap();
+        assert_eq!(fetched.body, b"inside");
+        for url in [open.join("out").unwrap(), secret] {
+            let refused = fetcher.fetch(url.as_str()).await.err().unwrap();
+            assert!(matches!(refused, FetchError::Refused { .. }), "{url}: {refused}");
+        }
+    }
+}

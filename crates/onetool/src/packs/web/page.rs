@@ -137,7 +137,7 @@ fn read(html: &str, url: &Url, wish: &Wish) -> Result<Part, PageError> {
     let base = document.select("base[href]").first().attr("href").and_then(|it| url.join(&it).ok());
     let base = base.unwrap_or_else(|| url.clone());
     for (selector, name) in [("a[href]", "href"), ("img[src]", "src")] {
-        for element in document.select(selector).iter() {
+        for element in &document.select(selector) {
             if let Some(whole) = element.attr(name).and_then(|it| base.join(it.trim()).ok()) {
                 element.set_attr(name, whole.as_str());
             }
@@ -183,7 +183,8 @@ fn selected(document: &Document, selector: &str, url: &Url, format: PageFormat) 
         return Err(PageError::NoMatch { url: url.to_string(), selector: selector.to_owned() });
     }
     let write = |node: &dom_query::NodeRef<'_>| match format {
-        PageFormat::Markdown => node.md(None).to_string(),
+        // As a page of its own: the element itself may be a heading or an item.
+        PageFormat::Markdown => Document::fragment(node.html()).md(None).to_string(),
         PageFormat::Text => node.formatted_text().to_string(),
         PageFormat::Html => node.html().to_string(),
     };

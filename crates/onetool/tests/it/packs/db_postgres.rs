@@ -67,7 +67,7 @@ impl Postgres {
 
     /// Waits until the server answers.
     fn wait(&mut self) {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         while !self.psql("select 1").status.success() {
             let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
             assert!(self.server.try_wait().unwrap().is_none(), "the server ended: {}", log());
@@ -255,7 +255,7 @@ async fn a_query_of_postgres_ends_with_its_time_or_its_caller() {
 
 /// Asks again and again until the answer is this one.
 async fn until(postgres: &Postgres, sql: &str, expected: &str) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while postgres.run(sql) != expected {
         assert!(Instant::now() < deadline, "{sql} never was {expected}");
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -66,10 +66,10 @@ async fn values_are_bound_and_never_become_sql() {
     assert_eq!(call(&gateway, "db.query", args).await["count"], 2);
     let args = json!({"url": "shop", "sql": sql, "params": ["x' or '1'='1", null]});
     assert_eq!(call(&gateway, "db.query", args).await["count"], 0);
-    let args = json!({"url": "shop", "sql": "select ? as a, ? as b, ? as c, ? as d", "params": [true, 1.5, [1], 9007199254740993i64]});
+    let args = json!({"url": "shop", "sql": "select ? as a, ? as b, ? as c, ? as d", "params": [true, 1.5, [1], 9_007_199_254_740_993_i64]});
     assert_eq!(
         call(&gateway, "db.query", args).await["rows"][0],
-        json!({"a": 1, "b": 1.5, "c": "[1]", "d": 9007199254740993i64})
+        json!({"a": 1, "b": 1.5, "c": "[1]", "d": 9_007_199_254_740_993_i64})
     );
     let error = failure(&gateway, "db.query", json!({"url": "shop", "sql": sql, "params": [1]})).await;
     assert!(error.contains("Wrong number of parameters"), "{error}");
@@ -145,8 +145,11 @@ async fn what_is_wrong_is_said() {
         ),
         (json!({"url": "sqlite:/etc/passwd", "sql": "select 1"}), "there is no database"),
         (json!({"url": "shop", "sql": " "}), "'sql' is empty"),
-        (json!({"url": "shop", "sql": "selec 1"}), "SQLite says no: near \"selec\": syntax error"),
-        (json!({"url": "shop", "sql": "select nothing"}), "no such column: nothing"),
+        (
+            json!({"url": "shop", "sql": "selec 1"}),
+            "SQLite says: near \"selec\": syntax error (at character 0)",
+        ),
+        (json!({"url": "shop", "sql": "select missing"}), "no such column: missing"),
     ] {
         let error = failure(&gateway, "db.query", args).await;
         assert!(error.contains(expected), "{error}");
@@ -173,7 +176,7 @@ async fn a_query_without_end_is_ended() {
     let gateway = with_shop(folder.path(), ", timeout: 0.3");
     let asked = failure(&gateway, "db.query", json!({"url": "shop", "sql": ENDLESS}));
     let error = tokio::time::timeout(Duration::from_secs(30), asked).await.expect("ended");
-    assert!(error.contains("took longer than 0.3 s, the limit of packs.db.timeout"), "{error}");
+    assert!(error.contains("took longer than 0.3 s and was stopped"), "{error}");
     let rows =
         "with recursive n(i) as (select 1 union all select i + 1 from n) select i, zeroblob(1000000) from n";
     let error = failure(&gateway, "db.query", json!({"url": "shop", "sql": rows, "limit": 100_000})).await;
@@ -184,14 +187,13 @@ async fn a_query_without_end_is_ended() {
 async fn a_call_that_is_given_up_stops_its_query() {
     let folder = TempDir::new().unwrap();
     let gateway = with_shop(folder.path(), ", timeout: 3600, writable: [shop]");
-    let writing = format!("insert into items (name) {}", ENDLESS.replace("count(*)", "count(*) || 'x'"));
-    let writing = writing
-        .replacen("insert into items (name) with", "with", 1)
-        .replace("select count(*) || 'x' from n", "insert into items (name) select count(*) || 'x' from n");
+    let writing = "with recursive n(i) as (select 1 union all select i + 1 from n) insert into items (name) select count(*) from n";
     let args = object(json!({"url": "shop", "sql": writing}));
     let cx = CallContext::detached().with_deadline(std::time::Instant::now() + Duration::from_millis(300));
     let error = gateway.server().call("db.query", args, cx).await.unwrap_err();
-    assert!(error.to_string().contains("took longer") || error.to_string().contains("deadline"), "{error}");
+    let is_told =
+        ["did not answer within", "took longer than 0."].iter().any(|it| error.to_string().contains(it));
+    assert!(is_told, "{error}");
     // The lock that the statement held is free again as soon as the query has heard of it.
     let connection = Connection::open(folder.path().join("shop.db")).unwrap();
     connection.busy_timeout(Duration::from_secs(30)).unwrap();

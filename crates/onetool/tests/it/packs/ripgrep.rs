@@ -17,7 +17,8 @@ fn files(folder: &TempDir) -> Gateway {
     fs::write(root.join("src/main.rs"), "// start\nfn main() {\n    run();\n}\nfn run() {}\n").unwrap();
     fs::write(root.join("notes.md"), "Main things:\n- fn main\n").unwrap();
     fs::write(root.join("target/out.rs"), "fn main() {}\n").unwrap();
-    fs::write(root.join(".gitignore"), "target/\n").unwrap();
+    fs::write(root.join(".gitignore"), "target/\nignored.rs\n").unwrap();
+    fs::write(root.join("ignored.rs"), "fn main() {}\n").unwrap();
     fs::write(root.join(".secret.rs"), "fn main() {}\n").unwrap();
     fs::write(root.join("data.bin"), b"\0fn main").unwrap();
     gateway
