@@ -36,7 +36,7 @@ where
     let done = tokio::task::spawn_blocking(move || work(&stop)).await;
     drop(guard);
     match done {
-        Ok(done) => done.map_err(|error| super::bundle::told(error.into())),
+        Ok(done) => done.map_err(|error| super::make::told(error.into())),
         Err(error) => Err(ToolError::failed(format!("the work broke off: {error}"))),
     }
 }

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::bundle::{About, Bundle, Effect, tool};
+use super::bundle::Bundle;
+use super::make::{About, Effect, tool};
 use super::service::{Service, ServiceError};
 use crate::config::{LlmEndpoint, LlmPackConfig, Redactor};
 

@@ -11,6 +11,8 @@ mod db;
 mod file;
 #[cfg(feature = "pack-llm")]
 mod llm;
+#[cfg(feature = "_pack")]
+mod make;
 #[cfg(feature = "pack-package")]
 mod package;
 #[cfg(feature = "python")]

@@ -10,7 +10,8 @@ use semver::Version;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::bundle::{About, Bundle, BundledTool, Effect, tool};
+use super::bundle::{Bundle, BundledTool};
+use super::make::{About, Effect, told, tool};
 use super::service::{Answer, Service, ServiceError};
 use crate::config::PackagePackConfig;
 
@@ -184,7 +185,7 @@ impl Registries {
         }
         let asked = futures::stream::iter(names).map(async |name| {
             let found = self.newest(registry, name.trim()).await;
-            found.map_err(|error| (name, told(&error)))
+            found.map_err(|error| (name, told(error.into()).to_string()))
         });
         let found: Vec<Result<Value, (String, String)>> = asked.buffered(SIDE_BY_SIDE).collect().await;
         if !found.is_empty() && found.iter().all(Result::is_err) {
@@ -221,16 +222,6 @@ impl Registries {
             Registry::Crates => newest_crate(service, &answer)?.ok_or_else(no_version),
         }
     }
-}
-
-fn told(error: &PackageError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 fn npm(body: &Value) -> Option<Value> {

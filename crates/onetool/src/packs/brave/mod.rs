@@ -13,7 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::bundle::{About, Bundle, BundledTool, Effect, tool};
+use super::bundle::{Bundle, BundledTool};
+use super::make::{About, Effect, told, tool};
 use super::service::{Answer, Service, ServiceError};
 use crate::config::{BravePackConfig, Redactor};
 use results::Kind;
@@ -253,7 +254,7 @@ impl Brave {
             async move {
                 match self.search(Kind::Web, &search).await {
                     Ok(found) => found,
-                    Err(error) => json!({"query": search.query, "error": error.to_string()}),
+                    Err(error) => json!({"query": search.query, "error": told(error.into()).to_string()}),
                 }
             }
         };

@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::bundle::{About, Bundle, Effect, told, tool};
+use super::bundle::Bundle;
+use super::make::{About, Effect, told, tool};
 use crate::config::{DatabaseAddress, DatabaseConfig, DbPackConfig};
 use postgres::Tls;
 

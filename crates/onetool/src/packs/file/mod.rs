@@ -7,7 +7,8 @@ mod read;
 use onetool_core::CallContext;
 
 use super::blocking::blocking;
-use super::bundle::{About, Bundle, Effect, tool};
+use super::bundle::Bundle;
+use super::make::{About, Effect, tool};
 use super::roots::{PathError, Roots};
 use crate::config::FilePackConfig;
 

@@ -18,7 +18,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::blocking::{Stop, blocking};
-use super::bundle::{About, Bundle, Effect, tool};
+use super::bundle::Bundle;
+use super::make::{About, Effect, tool};
 use super::roots::{PathError, Place, Roots};
 use crate::config::RipgrepPackConfig;
 use collect::{Collect, Match, StoppableReader, text_of};

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::blocking::blocking;
-use super::bundle::{About, Bundle, Effect, told, tool};
+use super::bundle::Bundle;
+use super::make::{About, Effect, told, tool};
 use crate::config::WebPackConfig;
 use fetch::Fetcher;
 use page::Wish;
