@@ -28,10 +28,18 @@ struct Root {
     real: Option<PathBuf>,
 }
 
+impl Root {
+    /// Returns it without the detours that the configuration may take.
+    fn shown(&self) -> String {
+        self.real.as_ref().unwrap_or(&self.path).display().to_string()
+    }
+}
+
 /// A path of a caller inside an opened root.
 pub(super) struct Place {
     root: OwnedFd,
-    root_path: PathBuf,
+    /// The root as callers see it.
+    root_shown: String,
     /// The path from the root; empty for the root itself.
     inside: PathBuf,
 }
@@ -90,15 +98,15 @@ impl Roots {
             rustix::fs::open(&root.path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
         let failed = |error: Errno| PathError::Io {
             what: "open the folder",
-            path: root.path.display().to_string(),
+            path: root.shown(),
             source: error.into(),
         };
         let inside = inside.components().filter(|it| *it != Component::CurDir).collect();
-        Ok(Place { root: opened.map_err(failed)?, root_path: root.path.clone(), inside })
+        Ok(Place { root: opened.map_err(failed)?, root_shown: root.shown(), inside })
     }
 
     fn listed(&self) -> String {
-        self.0.iter().map(|root| root.path.display().to_string()).collect::<Vec<_>>().join(", ")
+        self.0.iter().map(Root::shown).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -117,8 +125,7 @@ impl Place {
             std::fs::read_link(link).map_err(|source| self.failed("find", source))
         };
         let (root, path) = (name(&self.root)?, name(&self.open(OFlags::PATH)?)?);
-        let outside =
-            |_| PathError::Outside { path: self.shown(), roots: self.root_path.display().to_string() };
+        let outside = |_| PathError::Outside { path: self.shown(), roots: self.root_shown.clone() };
         let inside = path.strip_prefix(&root).map(Path::to_owned).map_err(outside)?;
         Ok((root, inside))
     }
@@ -127,7 +134,7 @@ impl Place {
     #[cfg(feature = "pack-file")]
     pub(super) fn beside(&self, inside: &Path) -> Result<Self, PathError> {
         let root = self.root.try_clone().map_err(|source| self.failed("open", source))?;
-        Ok(Self { root, root_path: self.root_path.clone(), inside: inside.to_owned() })
+        Ok(Self { root, root_shown: self.root_shown.clone(), inside: inside.to_owned() })
     }
 
     /// Tells whether it is the root itself.
@@ -227,7 +234,7 @@ impl Place {
     fn refused(&self, error: Errno) -> PathError {
         let path = self.shown();
         match error {
-            Errno::XDEV => PathError::Outside { path, roots: self.root_path.display().to_string() },
+            Errno::XDEV => PathError::Outside { path, roots: self.root_shown.clone() },
             Errno::NOENT => PathError::Missing { path },
             Errno::NOSYS => PathError::Kernel,
             error => self.failed("open", error.into()),
