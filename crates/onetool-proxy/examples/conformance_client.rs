@@ -84,8 +84,8 @@ struct Person;
 
 impl CallHost for Person {
     fn client(&self) -> ClientInfo {
-        let all = [InputKind::Elicitation, InputKind::Sampling, InputKind::Roots];
-        let capabilities = all.map(|kind| (kind.capability().to_owned(), json!({}))).into_iter().collect();
+        let capabilities =
+            InputKind::ALL.map(|kind| (kind.capability().to_owned(), json!({}))).into_iter().collect();
         ClientInfo { capabilities, ..ClientInfo::default() }
     }
 

@@ -103,11 +103,13 @@ fn run_suite(command: &mut Command, results: &Path) -> Result<bool> {
     let shown = process::show(command);
     let output = command.output().with_context(|| format!("cannot start `{shown}`"))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    match text.find("=== SUMMARY ===") {
+    match text.find("SUMMARY ===") {
         Some(start) => println!("{}", &text[start..]),
         None => println!("{text}"),
     }
-    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() {
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    }
     let failures = failures(results)?;
     if !failures.is_empty() {
         println!("failed checks:\n{}", failures.join("\n"));
