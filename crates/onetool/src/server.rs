@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use onetool_core::{
-    BoxFuture, CallContext, JsonObject, Prompt, PromptMessage, ProviderError, Resource, ResourceContents,
-    Tool, ToolOutput, ToolsProvider,
+    BoxFuture, CallContext, JsonObject, OverflowStore, Prompt, PromptMessage, ProviderError, Resource,
+    ResourceContents, Tool, ToolOutput, ToolsProvider,
 };
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -41,6 +41,7 @@ struct Inner {
     catalog: SharedCatalog,
     dispatch: Dispatch,
     observer: OnceLock<Observer>,
+    overflow: OnceLock<Arc<dyn OverflowStore>>,
     wait: OnceLock<Wait>,
     resource_updates: broadcast::Sender<Arc<str>>,
     seal: StateSeal,
@@ -162,6 +163,10 @@ impl Server {
         if !self.catalog().resolve(name).is_ok_and(|entry| is_here(entry)) {
             self.settle().await;
         }
+        let cx = match self.inner.overflow.get() {
+            Some(store) => cx.with_overflow(store.clone()),
+            None => cx,
+        };
         self.inner.dispatch.call(&self.catalog(), name, args, cx, self.inner.observer.get()).await
     }
 
@@ -226,6 +231,12 @@ impl Server {
     pub(crate) fn observe(&self, observer: Observer) {
         // A second observer would hear everything twice.
         let _ = self.inner.observer.set(observer);
+    }
+
+    /// Has answers that are too large to be held in memory go to `store`; the first one stays.
+    pub(crate) fn overflow_to(&self, store: Arc<dyn OverflowStore>) {
+        // A server belongs to one gateway.
+        let _ = self.inner.overflow.set(store);
     }
 
     /// Returns the version that clients see.
@@ -491,6 +502,7 @@ impl ServerBuilder {
             catalog: SharedCatalog::new(catalog),
             dispatch,
             observer: OnceLock::new(),
+            overflow: OnceLock::new(),
             wait: OnceLock::new(),
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             seal: StateSeal::random(),

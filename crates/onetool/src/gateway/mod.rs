@@ -119,6 +119,7 @@ impl Gateway {
         }
         let finder = Arc::new(Finder::new(storage.clone(), clock.clone(), config.search.clone()));
         meta_tools::register(&server, &finder).map_err(unplaced)?;
+        server.overflow_to(Arc::new(results.clone()));
         server.observe(record::into(stats.clone(), finder.clone()));
         let around = Surroundings { environment: options.children.clone(), guard: options.guard.clone() };
         let sources = Sources::new(server.clone(), stats.clone(), around, options.cache.clone());

@@ -1,5 +1,7 @@
 //! Reading a stored result in parts.
 
+use std::ops::Range;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -48,17 +50,22 @@ impl ResultQuery {
             Some(pattern) => Some(search::matching(&lines, pattern)?),
         };
         let chosen = found.as_deref().unwrap_or(&lines);
-        let first = usize::try_from(self.offset - 1).unwrap_or(usize::MAX).min(chosen.len());
-        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let end = first.saturating_add(limit).min(chosen.len());
+        let asked = self.lines_of(chosen.len());
         Ok(ResultPage {
-            lines: chosen[first..end].iter().map(|line| (*line).to_owned()).collect(),
+            has_more: asked.end < chosen.len(),
+            returned: asked.len(),
+            lines: chosen[asked].iter().map(|line| (*line).to_owned()).collect(),
             total_lines: lines.len(),
-            returned: end - first,
             offset: self.offset,
-            has_more: end < chosen.len(),
             matches: found.as_ref().map(Vec::len),
         })
+    }
+
+    /// Returns which of so many lines are asked for, counted from 0.
+    pub(super) fn lines_of(&self, total: usize) -> Range<usize> {
+        let first = usize::try_from(self.offset - 1).unwrap_or(usize::MAX).min(total);
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        first..first.saturating_add(limit).min(total)
     }
 
     /// Returns the part at `path` as lines: a string as its text, anything else as indented JSON.
