@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use onetool_core::{
-    CallContext, InputKind, InputRequest, InputRequired, JsonObject, PromptError, ResourceError, ToolError,
+    CallContext, InputError, InputKind, InputRequest, InputRequired, JsonObject, PromptError, ResourceError,
+    ToolError,
 };
 use rmcp::model::{ClientRequest, ErrorCode, ErrorData, InputResponses};
 use serde::{Deserialize, Serialize};
@@ -243,10 +244,23 @@ fn question(mut request: Value) -> Result<InputRequest, ToolError> {
     Ok(InputRequest { kind, params })
 }
 
+/// Returns what the client behind a call lacks, if that is why an upstream refused it.
+fn missing_capability(error: &ErrorData) -> Option<InputError> {
+    if error.code != ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY {
+        return None;
+    }
+    let required = &error.data.as_ref()?["requiredCapabilities"];
+    let mut names = InputKind::ALL.into_iter().map(InputKind::capability);
+    names.find(|name| required.get(name).is_some()).map(|capability| InputError::Unsupported { capability })
+}
+
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Refused(error) => Self::failed(format!("{} (error {})", error.message, error.code.0)),
+            CallError::Refused(error) => match missing_capability(&error) {
+                Some(missing) => missing.into(),
+                None => Self::failed(format!("{} (error {})", error.message, error.code.0)),
+            },
             CallError::Ask(error) => error,
             CallError::Failed(message) => Self::failed(message),
         }

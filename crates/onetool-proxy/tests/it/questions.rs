@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use onetool_core::{InputState, JsonObject, ToolError};
+use onetool_core::{CallContext, InputState, JsonObject, ToolError};
 use serde_json::json;
 
 use crate::kit::{Host, call, call_with, connected, scripted, text, tool};
@@ -103,6 +103,10 @@ async fn prx_1_5_an_upstream_is_told_what_the_client_behind_the_call_can_be_aske
     assert_eq!(able.structured_content, Some(json!({"elicitation": {}, "sampling": {}, "roots": {}})));
     let unable = call(&upstream, "capabilities").await.unwrap();
     assert_eq!(unable.structured_content, Some(json!({})), "nobody is behind this call");
+    let needs = JsonObject::from_iter([("b".to_owned(), json!("needs sampling"))]);
+    let refused = tool(&upstream, "capabilities").call(needs, &CallContext::detached()).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the client does not support sampling", "what the upstream missed");
+    assert!(matches!(refused, ToolError::Input(_)), "so that the client is told in the protocol's own words");
     upstream.shut_down().await;
 }
 
