@@ -7,7 +7,8 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::{
-    BoxFuture, InputError, InputRequest, InputRequired, InputState, JsonObject, Overflow, OverflowStore, ToolError,
+    BoxFuture, InputError, InputRequest, InputRequired, InputState, JsonObject, Overflow, OverflowStore,
+    ToolError,
 };
 
 /// Who calls: the owner of the access token, and the profile in the URL.

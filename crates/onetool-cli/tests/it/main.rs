@@ -4,6 +4,7 @@
 
 mod commands;
 mod import;
+mod large_answers;
 mod run;
 mod serve_http;
 mod serve_stdio;

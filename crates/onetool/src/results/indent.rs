@@ -79,9 +79,13 @@ impl Indenter {
             }
             _ => {
                 self.begin(out);
-                let is_end = |c: char| matches!(c, ',' | '}' | ']' | ':' | '{' | '[' | '"') || c.is_whitespace();
+                let is_end =
+                    |c: char| matches!(c, ',' | '}' | ']' | ':' | '{' | '[' | '"') || c.is_whitespace();
                 // Broken JSON may begin with a space of another kind.
-                length = json.find(is_end).unwrap_or(json.len()).max(json.chars().next().map_or(1, char::len_utf8));
+                length = json
+                    .find(is_end)
+                    .unwrap_or(json.len())
+                    .max(json.chars().next().map_or(1, char::len_utf8));
                 out.push_str(&json[..length]);
             }
         }
@@ -118,7 +122,10 @@ mod tests {
     fn o6_pieces_give_the_same_lines_wherever_they_are_cut() {
         let json = r#"{"a":[1,-2.50e3,{}],"é\"\\":"x, [y] {z}: \u00e9","b":{"c":[],"d":[[true,null]]}}"#;
         let whole = indented(json);
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&whole).unwrap(), serde_json::from_str::<serde_json::Value>(json).unwrap());
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&whole).unwrap(),
+            serde_json::from_str::<serde_json::Value>(json).unwrap()
+        );
         assert_eq!(whole.lines().count(), 17, "{whole}");
         for cut in (0..json.len()).filter(|at| json.is_char_boundary(*at)) {
             let (mut indenter, mut out) = (Indenter::default(), String::new());

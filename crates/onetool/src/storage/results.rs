@@ -108,6 +108,17 @@ impl Storage {
         .await
     }
 
+    /// Counts the parts of all results.
+    #[cfg(test)]
+    pub(crate) async fn all_result_parts(&self) -> Result<usize, StorageError> {
+        let count = self.submit(|database| {
+            database
+                .connection()
+                .query_row("SELECT COUNT(*) FROM result_parts", [], |row| row.get::<_, i64>(0))
+        });
+        Ok(usize::try_from(count.done().await?).unwrap_or_default())
+    }
+
     /// Keeps a result; older ones go where there is no room for all.
     pub(crate) async fn add_result(&self, owner: &Caller, row: ResultRow) -> Result<(), StorageError> {
         let size = row.info.size_bytes;
