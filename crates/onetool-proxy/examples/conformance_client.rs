@@ -97,7 +97,7 @@ impl CallHost for Person {
             InputKind::Sampling => {
                 json!({"role": "assistant", "model": "none", "content": {"type": "text", "text": "x"}})
             }
-            _ => json!({"roots": []}),
+            InputKind::Roots => json!({"roots": []}),
         };
         Box::pin(std::future::ready(Some(Ok(answer))))
     }

@@ -55,12 +55,12 @@ impl ResultStream {
     fn take_in(&mut self, bytes: &[u8]) {
         self.undecoded.extend_from_slice(bytes);
         let pending = std::mem::take(&mut self.undecoded);
-        let mut last = pending.utf8_chunks().peekable();
-        while let Some(chunk) = last.next() {
+        let mut chunks = pending.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
             self.add(chunk.valid());
             match chunk.invalid() {
                 [] => {}
-                cut if last.peek().is_none() && is_cut(cut) => self.undecoded = cut.to_owned(),
+                cut if chunks.peek().is_none() && is_cut(cut) => self.undecoded.extend_from_slice(cut),
                 _ => self.add("\u{fffd}"),
             }
         }

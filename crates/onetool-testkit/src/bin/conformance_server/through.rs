@@ -92,7 +92,9 @@ impl Resource for BareResource {
         Box::pin(async move {
             let request = ReadRequest { uri: format!("{URI_PREFIX}{}", request.uri), ..request };
             let mut contents = self.inner.read(request, cx).await?;
-            contents.iter_mut().for_each(|it| bare_uri(&mut it.uri));
+            for it in &mut contents {
+                bare_uri(&mut it.uri);
+            }
             Ok(contents)
         })
     }
@@ -119,7 +121,9 @@ impl Prompt for BarePrompt {
     ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
         Box::pin(async move {
             let mut messages = self.inner.get(args, cx).await?;
-            messages.iter_mut().for_each(|it| bare_block(&mut it.content));
+            for it in &mut messages {
+                bare_block(&mut it.content);
+            }
             Ok(messages)
         })
     }
