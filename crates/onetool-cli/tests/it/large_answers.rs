@@ -28,7 +28,7 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     write!(
         stream,
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n[",
-        ITEMS * ITEM_BYTES + 2
+        ITEMS * ITEM_BYTES + 3
     )?;
     for number in 10_000_000..10_000_000 + ITEMS {
         stream.write_all(item(number).as_bytes())?;

@@ -25,7 +25,7 @@ pub(super) async fn read(
     limit: usize,
     cx: &CallContext,
 ) -> Result<Body, ToolError> {
-    let is_storable = response.status().is_success() && is_text(content_type);
+    let mut may_be_stored = response.status().is_success() && is_text(content_type);
     let (mut held, mut length) = (Vec::new(), 0);
     let mut stored: Option<Box<dyn Overflow>> = None;
     while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error.without_url()))? {
@@ -38,11 +38,11 @@ pub(super) async fn read(
             continue;
         }
         held.extend_from_slice(&piece);
-        if held.len() > HELD && is_storable && !held.contains(&0) {
-            let is_json = is_json(&media_type(content_type));
-            if let Some(mut begun) = cx.overflow(is_json) {
-                begun.write(&std::mem::take(&mut held)).await?;
-                stored = Some(begun);
+        // Asked once: without a place to store it, or with bytes that are no text, all of it is held after all.
+        if held.len() > HELD && std::mem::take(&mut may_be_stored) && !held.contains(&0) {
+            stored = cx.overflow(is_json(&media_type(content_type)));
+            if let Some(stored) = &mut stored {
+                stored.write(&std::mem::take(&mut held)).await?;
             }
         }
     }

@@ -38,7 +38,7 @@ impl Indenter {
         let end = if self.is_escaped {
             self.is_escaped = false;
             json.chars().next().map_or(0, char::len_utf8)
-        } else if let Some(at) = json.find(['"', '\\']) {
+        } else if let Some(at) = json.bytes().position(|byte| matches!(byte, b'"' | b'\\')) {
             self.is_escaped = json.as_bytes()[at] == b'\\';
             self.is_in_string = self.is_escaped;
             at + 1
