@@ -51,10 +51,16 @@ async function begin() {
   };
 }
 
+let soon;
+
 function onEvent(event) {
   if (event.type === "server_health") updateServer(event.server);
   else if (event.type === "call_finished") set({ finished: event.call.id });
-  else load();
+  else {
+    // Many changes in a row are one.
+    clearTimeout(soon);
+    soon = setTimeout(load, 100);
+  }
 }
 
 function toggleTheme() {

@@ -495,8 +495,17 @@ function TextBlock({ text }) {
 /** Tells whether an answer stands for a result that was stored because it is large. */
 const isStored = (data) => typeOf(data) === "object" && typeof data.handle === "string" && typeof data.total_lines === "number" && Array.isArray(data.preview);
 
+/** Finds what `run` says of a stored result: one line of JSON, after the reason where the run failed. */
+const storedIn = ({ structuredContent, content }) => {
+  if (isStored(structuredContent)) return structuredContent;
+  const lines = content?.length === 1 && content[0].type === "text" ? String(content[0].text).slice(-PLAIN_ABOVE).split("\n") : [];
+  const last = lines.findLast((line) => line.startsWith('{"handle":'));
+  const data = last && read(last).value;
+  return isStored(data) ? data : undefined;
+};
+
 export function Output({ output }) {
-  const data = output.structuredContent;
+  const data = storedIn(output) ?? output.structuredContent;
   if (isStored(data))
     return html`<div class="notice stored"><p><strong>
       ${numberOf(data.total_lines)} lines</strong>, ${bytesOf(data.size_bytes)}. The result was stored, so that it does not fill the context.</p>

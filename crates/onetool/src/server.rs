@@ -40,7 +40,7 @@ struct Inner {
     options: Options,
     catalog: SharedCatalog,
     dispatch: Dispatch,
-    observer: OnceLock<Observer>,
+    observer: OnceLock<Box<dyn Observer>>,
     wait: OnceLock<Wait>,
     resource_updates: broadcast::Sender<Arc<str>>,
     seal: StateSeal,
@@ -162,7 +162,8 @@ impl Server {
         if !self.catalog().resolve(name).is_ok_and(|entry| is_here(entry)) {
             self.settle().await;
         }
-        self.inner.dispatch.call(&self.catalog(), name, args, cx, self.inner.observer.get()).await
+        let observer = self.inner.observer.get().map(|it| &**it);
+        self.inner.dispatch.call(&self.catalog(), name, args, cx, observer).await
     }
 
     /// Reads a resource.
@@ -223,7 +224,7 @@ impl Server {
     }
 
     /// Has every call told to `observer`; the first one stays.
-    pub(crate) fn observe(&self, observer: Observer) {
+    pub(crate) fn observe(&self, observer: Box<dyn Observer>) {
         // A second observer would hear everything twice.
         let _ = self.inner.observer.set(observer);
     }
