@@ -13,7 +13,7 @@ const FLAG = join(mkdtempSync(join(tmpdir(), "onetool-flag-")), "down");
 const TITLE = `"><script>window.__xss=1</script>`;
 
 const SHORTCUTS = {
-  aliases: { note: "notes.create" },
+  aliases: { ws: "brave.search" },
   snippets: {
     research: {
       description: "Search the web.",
@@ -247,7 +247,7 @@ export default {
   "a token is asked for, taken from the address, kept for the tab, and asked for again when it expires": async () => {
     const first = await startGateway({ packs: ["math"], config: { http: { token: "auto" } } });
     const token = new URL(first.link).hash.replace("#token=", "");
-    assert.equal(token, readFileSync(join(first.folder, "token"), "utf8").trim());
+    assert.equal(token, readFileSync(join(first.folder, ".onetool/token"), "utf8").trim());
     const { page, check } = await open(first.url);
     await page.getByText("asks for an access token").waitFor();
     await accessible(page, "the gate");
@@ -276,7 +276,7 @@ export default {
     second.remove();
   },
 
-  "every view is accessible in light and dark, wide and narrow, under any prefix": withGateway({ packs: ["notes", "config", "github", "big"], config: SHORTCUTS }, async (gateway) => {
+  "every view is accessible in light and dark, wide and narrow, under any prefix": withGateway({ packs: ["notes", "config", "github", "big", "brave"], config: SHORTCUTS }, async (gateway) => {
     await runCode(gateway, "big.log()");
     for (const [dark, width] of [[false, 1440], [true, 1440], [false, 320], [true, 800]]) {
       const { page, check } = await open(`${gateway.url}ui`, { dark, width });

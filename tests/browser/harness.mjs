@@ -33,10 +33,13 @@ export const onetool = () => built("onetool");
 let browser;
 let upstream;
 
-export async function launch() {
-  const executablePath = process.env.ONETOOL_CHROMIUM ?? "/usr/bin/chromium";
+/** Starts the browser, and the tools that this process answers for: those of the tests, or others. */
+export async function launch(packs) {
+  const places = (process.env.PATH ?? "").split(":").map((folder) => join(folder, "chromium"));
+  const executablePath = places.find((place) => existsSync(place));
+  if (!executablePath) throw new Error("there is no chromium: apt-get install chromium");
   browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 4 * PATIENCE_MS });
-  upstream = await serve();
+  upstream = await serve(packs);
 }
 
 export async function close() {

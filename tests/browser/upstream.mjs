@@ -209,8 +209,8 @@ const PACKS = {
 export const seen = { cancelled: 0 };
 
 /** Answers one message; gives nothing for a notification, and never comes back for a tool that never answers. */
-async function answer(pack, { id, method, params }) {
-  const tools = PACKS[pack] ?? {};
+async function answer(packs, pack, { id, method, params }) {
+  const tools = packs[pack] ?? {};
   if (method === "notifications/cancelled") seen.cancelled += 1;
   if (id === undefined) return undefined;
   const reply = (result) => ({ jsonrpc: "2.0", id, result });
@@ -236,13 +236,13 @@ async function answer(pack, { id, method, params }) {
 }
 
 /** Serves every pack over HTTP on a free port; the tests' own process is the server. */
-export async function serve() {
+export async function serve(packs = PACKS) {
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return response.writeHead(405).end();
     const pieces = [];
     for await (const piece of request) pieces.push(piece);
     const message = JSON.parse(Buffer.concat(pieces).toString());
-    const answered = await answer(request.url.slice(1), message);
+    const answered = await answer(packs, request.url.slice(1), message);
     if (answered === undefined) return response.writeHead(202).end();
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answered));
   });
@@ -259,6 +259,6 @@ if (process.argv[1]?.endsWith("upstream.mjs")) {
   }
   console.error(`[${pack}] process ${process.pid} listens on stdio`);
   for await (const line of createInterface({ input: process.stdin })) {
-    answer(pack, JSON.parse(line)).then((answered) => answered && process.stdout.write(`${JSON.stringify(answered)}\n`));
+    answer(PACKS, pack, JSON.parse(line)).then((answered) => answered && process.stdout.write(`${JSON.stringify(answered)}\n`));
   }
 }

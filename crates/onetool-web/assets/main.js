@@ -3,7 +3,7 @@
 import { html, render, useEffect, useState } from "./preact-htm.js";
 import { announce, ask, config, Empty, get, getToken, go, listen, numberOf, readAddress, set, setToken, takeTokenFromAddress, useStore, v1, whenRefused } from "./shared.js";
 import { Tool, ToolList } from "./tools.js";
-import { ConsoleView, HistoryView, loadServers, ResultsView, ServersView, StatsView, updateServer } from "./views.js";
+import { ConsoleView, HistoryView, loadServers, ResultsView, ServersView, StatsView, updateServer, Welcome } from "./views.js";
 
 const POLL_MS = 15_000;
 
@@ -141,7 +141,7 @@ function App() {
     ${connection === "lost" && html`<div class="banner"
       role="alert">The connection to the server is lost. What you see may be old; it is tried again by itself.</div>`}
     ${view === "tools" && html`<div class=${`panes ${name ? "one" : "none"}`}><${ToolList} selected=${name} reload=${load} />
-      ${name ? html`<${Tool} key=${name} name=${name} />` : html`<main class="pane welcome" id="main" tabindex="-1">
+      ${name ? html`<${Tool} key=${name} name=${name} />` : config.gateway ? html`<${Welcome} />` : html`<main class="pane welcome empty" id="main" tabindex="-1">
         <${Empty} title=${tools ? `${numberOf(tools.length)} tools at hand` : "Tools"}>Choose one to see what it takes and to try it. Press <kbd>/</kbd> to search.<//>
         </main>`}</div>`}
     ${view === "servers" && html`<${ServersView} name=${name} />`}

@@ -96,6 +96,10 @@ export function ToolList({ selected, reload }) {
   const failure = useStore((state) => state.failure);
   const [query, setQuery] = useState("");
   const [source, setSource] = useState("");
+  const asked = useStore((state) => state.route.values.get("pack"));
+  useEffect(() => {
+    if (asked !== null) setSource(asked);
+  }, [asked]);
   const [filters, setFilters] = useState([]);
   const [limit, setLimit] = useState(MAX_ROWS);
   const list = useRef();
@@ -153,7 +157,7 @@ export function ToolList({ selected, reload }) {
     ${failure && html`<${Problem} failure=${failure} retry=${reload} />`}
     ${!tools && !failure && html`<${Loading} what="Loading tools" />`}
     ${tools && html`<div class="count"><span role="status">
-      ${hits.length === tools.length ? `${numberOf(tools.length)} tools` : `${numberOf(hits.length)} of ${numberOf(tools.length)} tools`}${answer ? html`<span class="muted" title="Ranked as the agent's search ranks"> · as the agent sees it</span>` : ""}</span>
+      ${countOf(hits.length, tools.length)}${answer ? html`<span title="Ranked as the agent's search ranks"> · agent's ranking</span>` : ""}</span>
       ${config.gateway && hits.length > 0 && html`<${Bulk} hits=${hits} />`}</div>`}
     <div class="rows" ref=${list}>
       ${tools?.length === 0 && html`<${Empty} title="No tools yet">Add a server or a pack to the configuration, then reload.<//>`}
@@ -165,6 +169,11 @@ export function ToolList({ selected, reload }) {
       ${hits.length > MAX_ROWS && html`<p class="muted small pad">The first ${MAX_ROWS} are shown. Search to see others.</p>`}
     </div></nav>`;
 }
+
+const countOf = (hits, all) => {
+  if (hits === all) return `${numberOf(all)} tools`;
+  return hits === MAX_ROWS ? `Best ${MAX_ROWS} of ${numberOf(all)}` : `${numberOf(hits)} of ${numberOf(all)} tools`;
+};
 
 function Bulk({ hits }) {
   const names = hits.map(({ tool }) => tool.name);

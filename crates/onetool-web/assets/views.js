@@ -378,6 +378,34 @@ function between(left, right) {
   return lines;
 }
 
+// The first thing to see
+
+/** What is at hand and what it has been good for, before a tool is chosen. */
+export function Welcome() {
+  const tools = useStore((state) => state.tools);
+  const servers = useStore((state) => state.servers);
+  const finished = useStore((state) => state.finished);
+  const { data: packs } = useAsked(() => v1("packs"), [tools]);
+  const { data: stats } = useAsked(() => v1("stats", { period: "month" }).catch(() => undefined), [finished]);
+  const healthy = servers.filter(({ enabled, health }) => enabled && health === "healthy").length;
+  const wanted = servers.filter(({ enabled }) => enabled).length;
+  const active = tools?.filter((tool) => tool.active).length;
+  return html`<main class="pane welcome" id="main" tabindex="-1"><div class="stack">
+    <p class="lead">Every tool your agents have. Find one as they do with <kbd>/</kbd>, see what it takes, try it, and read what it costs and saves.</p>
+    <div class="tiles">
+      <${Tile} label="Tools" value=${numberOf(tools?.length)}>${numberOf(active)} active in every session<//>
+      <${Tile} label="Servers and APIs" value=${wanted ? `${healthy} / ${wanted}` : "–"}>
+        ${wanted ? (healthy === wanted ? "all are healthy" : html`<a href="#/servers">${wanted - healthy} not healthy</a>`) : "none is configured"}<//>
+      <${Tile} label="Calls, 30 days" value=${numberOf(stats?.total_calls)}>${stats ? `${percent(stats.success_rate)} succeeded` : "statistics are off"}<//>
+      <${Tile} label="Context saved, 30 days" value=${stats?.total_calls ? numberOf(stats.context_saved) : "–"}>tokens that agents did not have to hold<//>
+    </div>
+    <h2>Packs</h2>
+    <ul class="packs">${packs?.map(({ name, source, tool_count: count, instructions }) => html`<li key=${name}>
+      <a class="card" href=${link("tools", undefined, { pack: name })}><span class="row"><strong>${name}</strong><span class="grow"></span>
+      <span class="badge">${source}</span></span><span class="muted small">${numberOf(count)} ${count === 1 ? "tool" : "tools"}</span>
+      ${instructions && html`<span class="about small">${instructions.split("\n")[0]}</span>`}</a></li>`)}</ul></div></main>`;
+}
+
 // Statistics
 
 const PERIODS = [["day", "Day"], ["week", "Week"], ["month", "Month"], ["all", "All"]];

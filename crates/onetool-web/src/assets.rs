@@ -29,6 +29,7 @@ macro_rules! embed {
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let files = embed![
         "theme.js",
+        "look.css",
         "app.css",
         "icon.svg",
         "preact-htm.js",

@@ -1,4 +1,4 @@
-//! What comes from npm and PyPI: pinned in `tests/outside`, installed under `~/.cache/onetool`.
+//! What comes from npm and PyPI: pinned in `tests/outside` and `tests/browser`, installed under `~/.cache/onetool`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,20 @@ pub(crate) struct Conformance {
     pub(crate) script: PathBuf,
 }
 
+/// How to drive the browser.
+pub(crate) struct Browser {
+    pub(crate) node: PathBuf,
+    /// The folder with `node_modules`.
+    pub(crate) packages: PathBuf,
+    /// The folder with our scripts.
+    pub(crate) scripts: PathBuf,
+}
+
 /// Installs everything that tests and measurements need, unless it is there.
 pub(crate) fn install_all() -> Result<()> {
     require_programs()?;
     conformance()?;
+    browser()?;
     venv(Venv::Mcp)?;
     venv(Venv::Fastmcp)?;
     api_descriptions()
@@ -59,22 +69,37 @@ pub(crate) fn require_programs() -> Result<()> {
 
 /// Installs the conformance suite and, if needed, a Node that can run it.
 pub(crate) fn conformance() -> Result<Conformance> {
-    let folder = cache()?.join("npm");
-    let pinned = ["package.json", "package-lock.json"];
-    let mut stamp = String::new();
-    for name in pinned {
-        stamp += &read(&outside().join(name))?;
-    }
-    install(&folder, &stamp, || {
-        for name in pinned {
-            fs::copy(outside().join(name), folder.join(name))?;
-        }
-        npm(&folder, &["ci"])
-    })?;
+    let folder = npm_packages(&outside(), "npm")?;
     Ok(Conformance {
         node: node()?,
         script: folder.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"),
     })
+}
+
+/// Installs what drives the browser; the browser itself has to be there.
+pub(crate) fn browser() -> Result<Browser> {
+    if !process::works("chromium", &["--version"]) {
+        bail!("these programs are missing:\n  chromium: `apt-get install chromium` (or your system's way)");
+    }
+    let scripts = root().join("tests/browser");
+    Ok(Browser { node: node()?, packages: npm_packages(&scripts, "npm-browser")?, scripts })
+}
+
+/// Installs the packages that the lock file in `source` pins, and returns the folder.
+fn npm_packages(source: &Path, name: &str) -> Result<PathBuf> {
+    let folder = cache()?.join(name);
+    let pinned = ["package.json", "package-lock.json"];
+    let mut stamp = String::new();
+    for name in pinned {
+        stamp += &read(&source.join(name))?;
+    }
+    install(&folder, &stamp, || {
+        for name in pinned {
+            fs::copy(source.join(name), folder.join(name))?;
+        }
+        npm(&folder, &["ci"])
+    })?;
+    Ok(folder)
 }
 
 /// Installs the packages of the environment and returns its interpreter.

@@ -12,6 +12,7 @@ mod find;
 mod http_access;
 mod logs;
 mod names;
+mod page;
 mod python_packs;
 mod reload;
 mod run;

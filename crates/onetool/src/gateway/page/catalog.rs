@@ -14,7 +14,7 @@ use onetool_web::{
 
 use crate::catalog::{Catalog, Entry, SessionKey, Source};
 use crate::gateway::{Inner, suspicion};
-use crate::search::{Field, Hit};
+use crate::search::{Field, Hit, Match, MatchKind};
 
 /// How many names are suggested where nothing matches.
 const SUGGESTIONS: usize = 3;
@@ -135,7 +135,10 @@ pub(super) async fn search(inner: &Inner, query: &SearchQuery) -> SearchAnswer {
 
 fn found(hit: &Hit, query: &str) -> SearchHit {
     let mut matched: Vec<TermMatch> = Vec::new();
-    for part in &hit.explanation.terms {
+    // What a verb may mean beside itself says little where the words themselves are there.
+    let is_said = |part: &&Match| part.kind != MatchKind::Verb;
+    let has_said = hit.explanation.terms.iter().any(|part| is_said(&part));
+    for part in hit.explanation.terms.iter().filter(|part| !has_said || is_said(part)) {
         let (term, field) = (as_typed(&part.term, query), field(part.field).to_owned());
         match matched.iter_mut().find(|it| it.term == term) {
             Some(known) if known.fields.contains(&field) => {}

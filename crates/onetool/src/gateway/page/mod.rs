@@ -153,7 +153,10 @@ impl GatewayApi for Page {
     }
 
     fn set_active(&self, caller: Caller, names: Vec<String>, active: bool) -> Answer<'_, ActiveSet> {
-        at_once(catalog::set_active(&self.0, caller, &names, active))
+        Box::pin(async move {
+            self.0.server.settle().await;
+            catalog::set_active(&self.0, caller, &names, active)
+        })
     }
 
     fn servers(&self, _: Caller) -> Answer<'_, Vec<ServerInfo>> {
