@@ -79,6 +79,7 @@ try {
     await page.waitForSelector(".notice.bad");
     await page.getByRole("button", { name: "Request" }).click();
     await page.getByRole("button", { name: "Python", exact: true }).click();
+    await page.evaluate(() => document.querySelector("main.tool").scrollTo(0, 0));
   });
   await views(gateway, "run", "#/run", async (page) => {
     await page.fill("#code", CODE);

@@ -13,7 +13,9 @@ const VIEWS = config.gateway
 
 async function load() {
   try {
-    const tools = await (config.gateway ? v1("tools") : ask("tools"));
+    const listed = await (config.gateway ? v1("tools") : ask("tools"));
+    // Our own pack is the last that somebody comes for.
+    const tools = listed.toSorted((left, right) => Number(left.pack === "ot") - Number(right.pack === "ot"));
     set({ tools, failure: undefined });
     if (config.gateway) {
       set({ overview: await v1("overview") });

@@ -158,7 +158,7 @@ export function ToolList({ selected, reload }) {
     ${!tools && !failure && html`<${Loading} what="Loading tools" />`}
     ${tools && html`<div class="count"><span role="status">
       ${countOf(hits.length, tools.length)}${answer ? html`<span title="Ranked as the agent's search ranks"> · agent's ranking</span>` : ""}</span>
-      ${config.gateway && hits.length > 0 && html`<${Bulk} hits=${hits} />`}</div>`}
+      ${config.gateway && hits.length > 0 && hits.length < tools.length && html`<${Bulk} hits=${hits} />`}</div>`}
     <div class="rows" ref=${list}>
       ${tools?.length === 0 && html`<${Empty} title="No tools yet">Add a server or a pack to the configuration, then reload.<//>`}
       ${tools?.length > 0 && !hits.length && html`<${Empty} title="Nothing matches">

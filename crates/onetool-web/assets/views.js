@@ -16,6 +16,9 @@ export function updateServer(server) {
 
 export const loadServers = async () => set({ servers: await v1("servers") });
 
+/** What there is to read of a server, by how it is reached. */
+const LOGS = { stdio: "Error output", openapi: "Notes" };
+
 const stateOf = ({ enabled, health }) => (enabled ? health : "off");
 
 export function ServersView({ name }) {
@@ -69,15 +72,15 @@ function Server({ server, isOpen }) {
     ${problem && html`<${Problem} failure=${problem} />`}
     <div class="row"><button type="button" disabled=${busy || !server.enabled} onClick=${() => change("reconnect", { method: "POST" })}>Reconnect</button>
       <button type="button" disabled=${!names.length} onClick=${() => setActive(names.map((tool) => tool.name), !isAllActive)}>
-        ${isAllActive ? "Deactivate" : "Activate"} its tools</button>
-      <a class="button quiet" href=${isOpen ? link("servers") : link("servers", server.name)} aria-expanded=${isOpen}>Error output</a></div>
+        ${isAllActive ? "Deactivate" : "Activate"} tools</button>
+      ${LOGS[server.transport] && html`<a class="button quiet" href=${isOpen ? link("servers") : link("servers", server.name)} aria-expanded=${isOpen}>${LOGS[server.transport]}</a>`}</div>
     ${isOpen && html`<${Log} name=${server.name} />`}</section>`;
 }
 
 function Log({ name }) {
   const { data, failure, reload } = useAsked(() => v1(`servers/${encodeURIComponent(name)}/log`), [name]);
   if (failure) return html`<${Problem} failure=${failure} retry=${reload} />`;
-  return html`<pre class="text" tabindex="0" role="group" aria-label="Error output">
+  return html`<pre class="text" tabindex="0" role="group" aria-label="What it said">
     ${data?.lines.length ? data.lines.join("\n") : "It wrote nothing."}</pre>`;
 }
 
@@ -217,7 +220,7 @@ function Reader({ handle, info }) {
     ${data && !failure && html`<p class="muted small" role="status">
       ${data.matches === undefined ? "" : `${numberOf(data.matches)} of ${numberOf(data.total_lines)} lines match. `}${data.returned ? `Showing ${numberOf(data.offset)}–${numberOf(last)}.` : "Nothing here."}</p>
       <pre class="text lines" tabindex="0" role="group" aria-label="Lines">
-        ${data.lines.map((line, at) => html`<span class="numbered" key=${at}><span class="number">
+        ${data.lines.map((line, at) => html`<span class="numbered" key=${at}><span class="lineno">
         ${data.numbers?.[at] ?? data.offset + at}</span><${Marked} line=${line} marks=${data.marks?.[at]} /></span>`)}</pre>
       <div class="row"><button type="button" disabled=${offset <= 1} onClick=${() => setOffset(Math.max(1, offset - PAGE))}>Earlier</button>
         <button type="button" disabled=${!data.has_more} onClick=${() => setOffset(offset + PAGE)}>Later</button></div>`}</main>`;
@@ -380,6 +383,9 @@ function between(left, right) {
 
 // The first thing to see
 
+/** Our own pack is the last that somebody comes for. */
+const isOwn = (pack) => Number(pack === "ot");
+
 /** What is at hand and what it has been good for, before a tool is chosen. */
 export function Welcome() {
   const tools = useStore((state) => state.tools);
@@ -400,7 +406,7 @@ export function Welcome() {
       <${Tile} label="Context saved, 30 days" value=${stats?.total_calls ? numberOf(stats.context_saved) : "–"}>tokens that agents did not have to hold<//>
     </div>
     <h2>Packs</h2>
-    <ul class="packs">${packs?.map(({ name, source, tool_count: count, instructions }) => html`<li key=${name}>
+    <ul class="packs">${packs?.toSorted((left, right) => isOwn(left.name) - isOwn(right.name)).map(({ name, source, tool_count: count, instructions }) => html`<li key=${name}>
       <a class="card" href=${link("tools", undefined, { pack: name })}><span class="row"><strong>${name}</strong><span class="grow"></span>
       <span class="badge">${source}</span></span><span class="muted small">${numberOf(count)} ${count === 1 ? "tool" : "tools"}</span>
       ${instructions && html`<span class="about small">${instructions.split("\n")[0]}</span>`}</a></li>`)}</ul></div></main>`;

@@ -65,6 +65,10 @@ async fn a1_a_token_is_made_printed_once_and_kept_private() {
     assert!(token.len() >= 43, "256 bits");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(first.said.contains(&format!("token: {token} (kept in ")), "{}", first.said);
+    let address = first.said.lines().find_map(|line| line.strip_prefix("page: ")).expect("the page is named");
+    let (page, fragment) = address.split_once('#').expect("the token stands where no browser sends it");
+    assert_eq!(fragment, format!("token={token}"));
+    assert_eq!(reqwest::get(page).await.unwrap().status(), StatusCode::OK, "{page}");
     assert_eq!(first.initialize(None).await, StatusCode::UNAUTHORIZED);
     assert_eq!(first.initialize(Some("wrong")).await, StatusCode::UNAUTHORIZED);
     assert_eq!(first.initialize(Some(&token)).await, StatusCode::OK);
@@ -75,6 +79,7 @@ async fn a1_a_token_is_made_printed_once_and_kept_private() {
     let (code, said) = second.stop();
     assert_eq!(code, Some(0));
     assert!(!said.contains(&token), "printed once only: {said}");
+    assert!(said.contains("/ui/ (it asks for the token)"), "{said}");
 }
 
 #[tokio::test]

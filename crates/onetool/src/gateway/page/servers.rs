@@ -32,9 +32,11 @@ fn info(report: SourceReport) -> ServerInfo {
         _ => Health::Unhealthy,
     };
     let reason = report.reason().map(str::to_owned);
-    let next_action = match &report.conflict {
-        Some(_) => None,
-        None => report.state.next_step().map(sentence),
+    let next_action = match (&report.state, &report.conflict) {
+        (_, Some(_)) | (SourceState::Connected | SourceState::Disabled, _) => None,
+        (SourceState::Connecting, _) => Some("It has not answered yet."),
+        (SourceState::Retrying { .. }, _) => Some("It is tried again by itself; reconnecting tries at once."),
+        (SourceState::Failed { .. }, _) => Some("Mend it, then reconnect."),
     };
     ServerInfo {
         name: report.name,
@@ -43,15 +45,8 @@ fn info(report: SourceReport) -> ServerInfo {
         enabled: report.state != SourceState::Disabled,
         tool_count: report.tools,
         reason,
-        next_action,
+        next_action: next_action.map(str::to_owned),
         last_error: report.last_error,
         since_ms: report.since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or_default()),
     }
-}
-
-/// Makes a sentence of a hint: it stands alone on the page.
-fn sentence(hint: &str) -> String {
-    let mut letters = hint.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }
