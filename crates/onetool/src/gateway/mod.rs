@@ -10,6 +10,7 @@ mod source_report;
 mod source_switch;
 mod sources;
 mod suspicion;
+mod wanted;
 
 use std::collections::HashSet;
 use std::io;

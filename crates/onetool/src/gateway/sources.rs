@@ -11,17 +11,18 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use onetool_openapi::{Api, LoadError};
-use onetool_proxy::{Snapshot, State, Surroundings, Transport, Upstream};
+use onetool_proxy::{Snapshot, State, Surroundings, Upstream};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::record;
 use super::source_report::{SourceReport, SourceState};
+use super::wanted::{Wanted, wanted};
 use crate::Server;
-use crate::catalog::{Catalog, Offer, Source};
+use crate::catalog::{Catalog, Offer};
 use crate::clock::{Clock, Timestamp};
-use crate::config::{ApiConfig, Config, UpstreamConfig};
+use crate::config::{ApiConfig, Config};
 use crate::stats::Stats;
 
 /// The first pause before a description that could not be fetched is tried again; it doubles each time.
@@ -63,12 +64,6 @@ pub(super) struct Table {
     local_tokens: (u64, u64),
 }
 
-#[derive(Clone, PartialEq)]
-pub(super) enum Wanted {
-    Server(Box<UpstreamConfig>),
-    Api(Box<ApiConfig>),
-}
-
 /// A source that has been started.
 pub(super) struct Running {
     /// Tells it from an earlier one of the same name, whose last news may still be on their way.
@@ -102,52 +97,6 @@ struct News {
     offer: Offer,
     notes: Vec<String>,
     tokens: u64,
-}
-
-impl Wanted {
-    fn is_enabled(&self) -> bool {
-        match self {
-            Self::Server(config) => config.connection.enabled,
-            Self::Api(config) => config.is_enabled,
-        }
-    }
-
-    pub(super) fn set_enabled(&mut self, is_enabled: bool) {
-        match self {
-            Self::Server(config) => config.connection.enabled = is_enabled,
-            Self::Api(config) => config.is_enabled = is_enabled,
-        }
-    }
-
-    fn transport(&self) -> &'static str {
-        match self {
-            Self::Api(_) => "openapi",
-            Self::Server(config) => match config.connection.transport {
-                Transport::Http { .. } => "http",
-                _ => "stdio",
-            },
-        }
-    }
-
-    pub(super) fn source(&self, name: &Arc<str>) -> Source {
-        match self {
-            Self::Server(_) => Source::Proxy(name.clone()),
-            Self::Api(_) => Source::OpenApi(name.clone()),
-        }
-    }
-}
-
-fn wanted(config: &Config, switched: &HashMap<Arc<str>, bool>) -> IndexMap<Arc<str>, Wanted> {
-    let servers =
-        config.servers.iter().map(|(name, it)| (name.as_str().into(), Wanted::Server(Box::new(it.clone()))));
-    let apis = config.apis.iter().map(|(name, it)| (name.as_str().into(), Wanted::Api(Box::new(it.clone()))));
-    let mut wanted: IndexMap<Arc<str>, Wanted> = servers.chain(apis).collect();
-    for (name, is_enabled) in switched {
-        if let Some(wanted) = wanted.get_mut(name) {
-            wanted.set_enabled(*is_enabled);
-        }
-    }
-    wanted
 }
 
 /// Says why a source cannot have its name, if it cannot.

@@ -13,6 +13,7 @@ mod http_access;
 mod logs;
 mod names;
 mod page;
+mod page_rules;
 mod python_packs;
 mod reload;
 mod run;
