@@ -156,8 +156,7 @@ impl Connector {
     {
         let (calls, changes) = (Arc::<Calls>::default(), Arc::<Changes>::default());
         let client = Client { name: self.name.clone(), calls: calls.clone() };
-        let tap =
-            Tap { inner: transport, name: self.name.clone(), calls: calls.clone(), changes: changes.clone() };
+        let tap = Tap::new(transport, self.name.clone(), calls.clone(), changes.clone());
         let stop = CancellationToken::new();
         let opened = serve_client_with_lifecycle_and_ct(client, tap, opening.mode(), stop.clone());
         let patience = self.config.connect_timeout;
@@ -253,6 +252,10 @@ fn explain(error: &ClientInitializeError) -> (String, bool) {
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
             (format!("it speaks only revisions of MCP that we do not: {}", theirs.join(", ")), true)
+        }
+        ClientInitializeError::ConflictInitResponseId(asked, answered)
+        | ClientInitializeError::UncorrelatedErrorResponse { expected: asked, received: answered } => {
+            (format!("it answered a request {answered} that it was not sent, instead of {asked}"), false)
         }
         _ => ("its answer to `initialize` is not what the protocol defines".into(), false),
     }

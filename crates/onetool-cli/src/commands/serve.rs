@@ -58,6 +58,7 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
         let served = tokio::select! {
             served = serve => served,
             () = gateway.work() => Ok(()),
+            () = settle(&gateway) => Ok(()),
         };
         gateway.close().await;
         served
@@ -65,6 +66,16 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
     // A read of stdin that never ends must not keep the process alive.
     runtime.shutdown_background();
     served
+}
+
+/// Once all is ready for the first `run`, lets go of what only the start needed; never ends.
+async fn settle(gateway: &Gateway) {
+    gateway.server().greeted().await;
+    // Answers when the worker is ready; what it lacks is told by `check`.
+    gateway.sandbox_gaps().await;
+    #[cfg(feature = "python")]
+    onetool::give_program_pages_back();
+    std::future::pending::<()>().await;
 }
 
 fn warn(config: &Config) {

@@ -23,15 +23,11 @@ impl Answer {
         if self.status.is_success() { self.success() } else { self.error(scrub) }
     }
 
-    fn media_type(&self) -> String {
-        self.content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-    }
-
     fn success(self) -> ToolOutput {
         if self.bytes.is_empty() {
             return ToolOutput::text(format!("{}, without content", self.status));
         }
-        let media_type = self.media_type();
+        let media_type = media_type(&self.content_type);
         if let Some(value) = self.json(&media_type) {
             return ToolOutput::structured(value);
         }
@@ -59,7 +55,7 @@ impl Answer {
     }
 
     fn error(self, scrub: impl Fn(&str) -> String) -> ToolOutput {
-        let media_type = self.media_type();
+        let media_type = media_type(&self.content_type);
         let text = scrub(&String::from_utf8_lossy(&self.bytes));
         let shown: String = text.trim().chars().take(ERROR_TEXT).collect();
         let cut = if shown.len() < text.trim().len() { " […]" } else { "" };
@@ -82,7 +78,12 @@ impl Answer {
     }
 }
 
-fn is_json(media_type: &str) -> bool {
+/// Returns the media type of a `Content-Type`, without its parameters.
+pub(super) fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+pub(super) fn is_json(media_type: &str) -> bool {
     matches!(media_type, "application/json" | "text/json") || media_type.ends_with("+json")
 }
 

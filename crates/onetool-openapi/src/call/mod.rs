@@ -3,6 +3,7 @@
 mod answer;
 mod auth;
 mod body;
+mod large;
 mod request;
 mod style;
 
@@ -12,15 +13,17 @@ use indexmap::IndexMap;
 use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Method, Response, StatusCode};
+use serde_json::Value;
 use tracing::Instrument as _;
 use url::Url;
 
 use crate::Auth;
 use crate::plan::model::{CallPlan, Scheme};
 use crate::store::{Span, Store};
-use crate::transport::{LazyClient, MAX_REDIRECTS, causes, read_limited};
+use crate::transport::{LazyClient, MAX_REDIRECTS, causes};
 use answer::Answer;
 use auth::Authenticator;
+use large::Body;
 use request::Request;
 
 /// What all operations of an API share.
@@ -72,16 +75,18 @@ impl Tool for OperationTool {
     fn call<'a>(
         &'a self,
         args: JsonObject,
-        _: &'a CallContext,
+        cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         let span =
             tracing::debug_span!("openapi.request", tool = %self.spec.name, status = tracing::field::Empty);
-        Box::pin(async move { self.send(args).await.map_err(|error| self.scrubbed(error)) }.instrument(span))
+        Box::pin(
+            async move { self.send(args, cx).await.map_err(|error| self.scrubbed(error)) }.instrument(span),
+        )
     }
 }
 
 impl OperationTool {
-    async fn send(&self, args: JsonObject) -> Result<ToolOutput, ToolError> {
+    async fn send(&self, args: JsonObject, cx: &CallContext) -> Result<ToolOutput, ToolError> {
         let shared = &self.shared;
         let plan: CallPlan = serde_json::from_str(shared.store.get(self.call))
             .map_err(|error| ToolError::failed(format!("the plan of this operation is damaged: {error}")))?;
@@ -114,12 +119,23 @@ impl OperationTool {
         tracing::Span::current().record("status", status.as_u16());
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let content_type = content_type.unwrap_or_default().to_owned();
-        let limit = shared.answer_bytes;
-        let bytes = read_limited(response, limit).await.map_err(|error| unreachable(&error))?;
-        let bytes = bytes.ok_or_else(|| {
-            ToolError::failed(format!("the answer is longer than the limit of {limit} bytes"))
-        })?;
-        Ok(Answer { status, content_type, bytes }.output(|text| shared.authenticator.scrub(text)))
+        match large::read(response, &content_type, shared.answer_bytes, cx).await? {
+            Body::Stored(in_its_place) => Ok(self.stored(in_its_place, cx)),
+            Body::Held(bytes) => {
+                Ok(Answer { status, content_type, bytes }.output(|text| shared.authenticator.scrub(text)))
+            }
+        }
+    }
+
+    /// Makes the output that stands for an answer in the store.
+    fn stored(&self, in_its_place: Value, cx: &CallContext) -> ToolOutput {
+        // A client checks data against the schema that was promised to it, and would refuse this; code takes it.
+        if self.spec.output_schema.is_some() && cx.run().is_none() {
+            return ToolOutput::error(format!(
+                "the answer is too large to be shown and is stored: {in_its_place}"
+            ));
+        }
+        ToolOutput::structured(in_its_place)
     }
 
     /// Sends a request and follows redirects; credentials and headers of ours never leave the first origin.

@@ -131,6 +131,7 @@ impl Gateway {
         }
         let finder = Arc::new(Finder::new(storage.clone(), clock.clone(), config.search.clone()));
         meta_tools::register(&server, &finder).map_err(unplaced)?;
+        server.overflow_to(Arc::new(results.clone()));
         #[cfg(feature = "web")]
         let history = Arc::new(page::History::new(clock.clone()));
         server.observe(Box::new(record::Recorder {

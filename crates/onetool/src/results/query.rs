@@ -1,5 +1,7 @@
 //! Reading a stored result in parts.
 
+use std::ops::Range;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -56,12 +58,11 @@ impl ResultQuery {
         let search = self.search.as_deref().map(|text| Search::new(text, self.fuzzy)).transpose()?;
         let found = search.as_ref().map(|search| search.find(&lines)).transpose()?;
         let count = found.as_ref().map_or(lines.len(), Vec::len);
-        let first = usize::try_from(self.offset - 1).unwrap_or(usize::MAX).min(count);
-        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let end = first.saturating_add(limit).min(count);
+        let asked = self.lines_of(count);
+        let has_more = asked.end < count;
         let chosen: Vec<usize> = match &found {
-            Some(found) => found[first..end].to_vec(),
-            None => (first..end).collect(),
+            Some(found) => found[asked].to_vec(),
+            None => asked.collect(),
         };
         let places = search.filter(|_| self.with_places);
         let marks = |search: Search| chosen.iter().map(|at| search.marks(lines[*at])).collect();
@@ -70,11 +71,18 @@ impl ResultQuery {
             total_lines: lines.len(),
             returned: chosen.len(),
             offset: self.offset,
-            has_more: end < count,
+            has_more,
             matches: found.as_ref().map(Vec::len),
             numbers: if places.is_some() { chosen.iter().map(|at| at + 1).collect() } else { Vec::new() },
             marks: places.map(marks).unwrap_or_default(),
         })
+    }
+
+    /// Returns which of so many lines are asked for, counted from 0.
+    pub(super) fn lines_of(&self, total: usize) -> Range<usize> {
+        let first = usize::try_from(self.offset - 1).unwrap_or(usize::MAX).min(total);
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        first..first.saturating_add(limit).min(total)
     }
 
     /// Returns the part at `path` as lines: a string as its text, anything else as indented JSON.
