@@ -67,7 +67,7 @@ export default {
     process.kill(last);
     await until(processes, (pids) => pids.length > count, "it did not come back by itself");
     await github.getByText("healthy", { exact: true }).waitFor();
-    await github.getByRole("link", { name: "Error output" }).click();
+    await github.getByRole("link", { name: "Log", exact: true }).click();
     await github.getByText("listens on stdio").first().waitFor();
     await github.getByRole("switch").uncheck();
     await github.getByText("off", { exact: true }).waitFor();

@@ -17,7 +17,7 @@ export function updateServer(server) {
 export const loadServers = async () => set({ servers: await v1("servers") });
 
 /** What there is to read of a server, by how it is reached. */
-const LOGS = { stdio: "Error output", openapi: "Notes" };
+const LOGS = { stdio: "Log", openapi: "Notes" };
 
 const stateOf = ({ enabled, health }) => (enabled ? health : "off");
 

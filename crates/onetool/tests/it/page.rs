@@ -1,5 +1,7 @@
 //! The page's API over a live gateway: the tools over plain HTTP, and everything that the page shows.
 
+use std::time::Duration;
+
 use onetool::http::{Access, HttpOptions};
 use onetool::{CallContext, Gateway, JsonObject, Server, ToolOutput, tool_fn};
 use onetool_testkit::{Client, Era, HttpServer, Notice, scripted_upstream};
@@ -66,21 +68,48 @@ pub(crate) async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
     (status, body)
 }
 
-/// Reads a stream of events up to one that holds `wanted`, and returns it.
-async fn event(response: &mut reqwest::Response, wanted: &str) -> Value {
-    let mut read = String::new();
-    let reading = async {
-        loop {
-            if let Some(line) = read.lines().find(|line| line.starts_with("data:") && line.contains(wanted))
-                && read.ends_with('\n')
-            {
-                return serde_json::from_str(line.trim_start_matches("data:").trim()).unwrap();
+/// A stream of events that somebody reads.
+struct News {
+    response: reqwest::Response,
+    /// What has come and has not been looked at.
+    read: String,
+}
+
+impl News {
+    async fn of(fixture: &Fixture) -> Self {
+        let response = fixture.request("GET events", &Value::Null).bearer_auth(TOKEN).send().await.unwrap();
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { response, read: String::new() }
+    }
+
+    /// Waits for the next event of a kind; those of other kinds before it are passed over.
+    async fn next(&mut self, kind: &str) -> Value {
+        let reading = async {
+            loop {
+                while let Some((line, rest)) = self.read.split_once('\n') {
+                    let event: Option<Value> =
+                        line.strip_prefix("data:").map(|data| serde_json::from_str(data.trim()).unwrap());
+                    self.read = rest.to_owned();
+                    if let Some(event) = event.filter(|event| event["type"] == kind) {
+                        return event;
+                    }
+                }
+                let piece = self.response.chunk().await.unwrap().expect("the stream goes on");
+                self.read += std::str::from_utf8(&piece).unwrap();
             }
-            read +=
-                std::str::from_utf8(&response.chunk().await.unwrap().expect("the stream goes on")).unwrap();
+        };
+        tokio::time::timeout(Duration::from_secs(30), reading).await.expect("the event comes")
+    }
+
+    /// Waits until a server is healthy, and returns it.
+    async fn healthy(&mut self) -> Value {
+        loop {
+            let server = self.next("server_health").await["server"].take();
+            if server["health"] == "healthy" {
+                return server;
+            }
         }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(30), reading).await.expect("the event comes")
+    }
 }
 
 pub(crate) const EXECUTE: &str = "http: {allow_execute: true}\n";
@@ -215,21 +244,39 @@ async fn a_server_is_switched_off_and_on_and_the_page_hears_of_it() {
         "{servers}"
     );
     assert_eq!(servers[0]["transport"], "stdio");
-    let listening = fixture.request("GET events", &Value::Null).bearer_auth(TOKEN);
-    let mut news = listening.send().await.unwrap();
-    assert_eq!(news.headers()["content-type"], "text/event-stream");
+    let mut news = News::of(&fixture).await;
     let (_, off) = fixture.send("PUT servers/left/enabled", &json!({"enabled": false})).await;
     assert_eq!(off["enabled"], false);
-    assert_eq!(event(&mut news, "server_health").await["server"]["enabled"], false);
+    assert_eq!(news.next("server_health").await["server"]["enabled"], false);
     assert!(!has_pack(&fixture, "left").await);
     // What a person has switched stays so when the configuration is read again.
     fixture.gateway.reload(fixture.gateway.config().as_ref().clone()).unwrap();
     assert_eq!(fixture.ask("GET servers").await.1[0]["enabled"], false);
     fixture.send("PUT servers/left/enabled", &json!({"enabled": true})).await;
-    while event(&mut news, "server_health").await["server"]["health"] != "healthy" {}
+    news.healthy().await;
     assert!(has_pack(&fixture, "left").await);
     let (status, again) = fixture.ask("POST servers/left/reconnect").await;
     assert_eq!((status, &again["name"]), (200, &json!("left")));
+    fixture.gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_has_failed_is_tried_again_when_somebody_asks() {
+    let programs = TempDir::new().unwrap();
+    let program = programs.path().join("late");
+    let fixture =
+        Fixture::start(&format!("servers: {{late: {{command: {}, args: [server]}}}}\n", program.display()))
+            .await;
+    fixture.gateway.connected().await;
+    let (_, servers) = fixture.ask("GET servers").await;
+    assert_eq!(servers[0]["health"], "unhealthy", "{servers}");
+    assert!(servers[0]["reason"].is_string() && servers[0]["next_action"].is_string(), "{servers}");
+    let mut news = News::of(&fixture).await;
+    std::os::unix::fs::symlink(scripted_upstream(), program).unwrap();
+    assert_eq!(fixture.ask("POST servers/late/reconnect").await.0, 200);
+    let now = news.healthy().await;
+    assert!(now["last_error"].is_string(), "what was wrong is still told: {now}");
+    assert!(has_pack(&fixture, "late").await);
     fixture.gateway.close().await;
 }
 
@@ -241,17 +288,16 @@ async fn has_pack(fixture: &Fixture, pack: &str) -> bool {
 #[tokio::test]
 async fn calls_and_changes_are_news() {
     let fixture = Fixture::start(EXECUTE).await;
-    let listening = fixture.request("GET events", &Value::Null).bearer_auth(TOKEN);
-    let mut news = listening.send().await.unwrap();
+    let mut news = News::of(&fixture).await;
     fixture.send("POST /tools/demo.shout/call", &json!({"text": "a"})).await;
-    assert_eq!(event(&mut news, "call_finished").await["call"]["tool"], "demo.shout");
+    assert_eq!(news.next("call_finished").await["call"]["tool"], "demo.shout");
     fixture.send("PUT active", &json!({"names": ["demo.shout"], "active": true})).await;
-    event(&mut news, "active_changed").await;
+    news.next("active_changed").await;
     fixture.gateway.server().unregister_tool("demo.fail");
-    event(&mut news, "tools_changed").await;
+    news.next("tools_changed").await;
     fixture.http.stop().await;
     // The stream ends with the server, and does not keep it.
-    while let Ok(Some(_)) = news.chunk().await {}
+    while let Ok(Some(_)) = news.response.chunk().await {}
 }
 
 #[tokio::test]
