@@ -6,9 +6,9 @@ use tracing_subscriber::EnvFilter;
 
 /// Starts logging. The SDK logs whole messages, which may hold anything, and calls a client that
 /// hangs up an error; so it stays quiet unless asked by name.
-pub(crate) fn start(filter: Option<&str>, default_level: &str) {
-    let default = || EnvFilter::new(format!("{default_level},rmcp=off"));
-    let filter = filter.and_then(|it| EnvFilter::try_new(it).ok()).unwrap_or_else(default);
+pub(crate) fn start(filter: Option<&str>, default: &str) {
+    let quiet_sdk = || EnvFilter::new(format!("{default},rmcp=off"));
+    let filter = filter.and_then(|it| EnvFilter::try_new(it).ok()).unwrap_or_else(quiet_sdk);
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -6,7 +6,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::{BoxFuture, InputError, InputRequest, InputRequired, InputState, JsonObject, ToolError};
+use crate::{
+    BoxFuture, InputError, InputRequest, InputRequired, InputState, JsonObject, Overflow, OverflowStore,
+    ToolError,
+};
 
 /// Who calls: the owner of the access token, and the profile in the URL.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -110,13 +113,23 @@ pub struct CallContext {
     input: Arc<InputState>,
     run: Option<i64>,
     depth: u8,
+    overflow: Option<Arc<dyn OverflowStore>>,
     host: Arc<dyn CallHost>,
 }
 
 impl CallContext {
     /// Makes the context of a call that `host` carries.
     pub fn new(caller: Caller, host: Arc<dyn CallHost>) -> Self {
-        Self { caller, session: None, deadline: None, input: Arc::default(), run: None, depth: 0, host }
+        Self {
+            caller,
+            session: None,
+            deadline: None,
+            input: Arc::default(),
+            run: None,
+            depth: 0,
+            overflow: None,
+            host,
+        }
     }
 
     /// Makes a context without a client: nobody hears progress, nobody can be asked, nobody cancels.
@@ -172,6 +185,18 @@ impl CallContext {
     /// Returns how many tools stand between the call and the client.
     pub fn depth(&self) -> u8 {
         self.depth
+    }
+
+    /// Sets where answers go that are too large to be held in memory.
+    #[must_use]
+    pub fn with_overflow(mut self, store: Arc<dyn OverflowStore>) -> Self {
+        self.overflow = Some(store);
+        self
+    }
+
+    /// Begins to store an answer that is too large to be held in memory, if the server has a place for it.
+    pub fn overflow(&self, is_json: bool) -> Option<Box<dyn Overflow>> {
+        Some(self.overflow.as_ref()?.begin(&self.caller, is_json))
     }
 
     /// Returns who calls.

@@ -18,6 +18,9 @@ pub enum InputKind {
 }
 
 impl InputKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Elicitation, Self::Sampling, Self::Roots];
+
     /// Returns the client capability that the question needs.
     pub fn capability(self) -> &'static str {
         match self {

@@ -23,6 +23,7 @@ mod context;
 mod error;
 mod input;
 mod name;
+mod overflow;
 mod prompt;
 mod provider;
 mod resource;
@@ -36,6 +37,7 @@ pub use context::{CallContext, CallHost, Caller, ClientInfo, LogLevel, Progress}
 pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, ResourceError, ToolError};
 pub use input::{InputKind, InputRequest, InputRequired, InputState};
 pub use name::{FLAT_NAME_MAX, ToolName};
+pub use overflow::{Overflow, OverflowStore};
 pub use prompt::{
     IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptSpec, Role, prompt_fn,
 };

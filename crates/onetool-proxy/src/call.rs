@@ -1,16 +1,19 @@
 //! A call from its caller's side: the breaker, the connection in force, questions in rounds, one repetition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use onetool_core::{
-    CallContext, InputKind, InputRequest, InputRequired, JsonObject, PromptError, ResourceError, ToolError,
+    CallContext, InputError, InputKind, InputRequest, InputRequired, JsonObject, PromptError, ResourceError,
+    ToolError,
 };
 use rmcp::model::{ClientRequest, ErrorCode, ErrorData, InputResponses};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::answer::take;
+use crate::breaker::Permit;
 use crate::exchange::{Failure, exchange};
 use crate::link::{Access, Link, Phase};
 
@@ -21,8 +24,21 @@ const MAX_ROUNDS: u64 = 10;
 #[derive(Default)]
 pub(crate) struct Round {
     number: u64,
+    /// The keys of all questions so far, under which the client knows them.
+    used: BTreeSet<String>,
     pub(crate) answers: Option<InputResponses>,
     pub(crate) state: Option<String>,
+}
+
+/// What a stateless client keeps of a round for us.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Kept {
+    round: u64,
+    used: BTreeSet<String>,
+    /// The questions of this round: our key, and the upstream's.
+    asked: BTreeMap<String, String>,
+    request_state: Option<String>,
 }
 
 /// Makes the request of a round.
@@ -59,21 +75,29 @@ impl Access {
         let until = cx.deadline().map_or(limit, |deadline| limit.min(deadline.into()));
         let link = self.link(until).await?;
         let mut done = converse(&link, make, cx, until).await;
-        let broken = match &done {
-            Err(Interruption::Failure(Failure::Broken(text))) => Some((true, text.clone())),
-            Err(Interruption::Failure(Failure::NotSent(text))) => Some((false, text.clone())),
-            _ => None,
+        let (was_sent, text) = match &done {
+            Err(Interruption::Failure(Failure::Broken(text))) => (true, text),
+            Err(Interruption::Failure(Failure::NotSent(text))) => (false, text),
+            _ => return self.judged(done, permit, until < limit),
         };
-        if let Some((was_sent, text)) = broken {
-            let renewed = self.renewed(&link, until).await;
-            if was_sent && !is_safe {
-                return Err(self.failed(&format!(
-                    "{text}; the call was sent and is not repeated by itself, because it may change something: \
-                     call again if it should"
-                )));
-            }
-            done = converse(&*renewed?, make, cx, until).await;
+        let renewed = self.renewed(&link, until).await;
+        if was_sent && !is_safe {
+            return Err(self.failed(&format!(
+                "{text}; the call was sent and is not repeated by itself, because it may change something: \
+                 call again if it should"
+            )));
         }
+        done = converse(&*renewed?, make, cx, until).await;
+        self.judged(done, permit, until < limit)
+    }
+
+    /// Tells the breaker how a call went, and says in words what went wrong.
+    fn judged(
+        &self,
+        done: Result<Value, Interruption>,
+        permit: Permit<'_>,
+        is_callers_deadline: bool,
+    ) -> Result<Value, CallError> {
         let failure = match done {
             Ok(value) => {
                 permit.succeeded();
@@ -92,7 +116,7 @@ impl Access {
             }
             // The caller's own impatience says nothing about the upstream.
             Failure::Cancelled => return Err(self.failed("was not waited for: the call was cancelled")),
-            Failure::Timeout if until < limit => {
+            Failure::Timeout if is_callers_deadline => {
                 return Err(self.failed("did not answer before the deadline of the call"));
             }
             Failure::Timeout => format!("did not answer within {} s", self.timeout.as_secs_f64()),
@@ -164,55 +188,59 @@ impl Round {
     /// Takes up a call where a stateless client left it.
     fn resumed(cx: &CallContext) -> Self {
         let Some(state) = &cx.input().state else { return Self::default() };
-        let number = state["round"].as_u64().unwrap_or_default();
-        let answers = cx.input().answers.iter();
-        let answers = answers.filter_map(|(key, value)| Some((their_key(key, number)?, value.clone())));
+        // The state was sealed by us; one that an older version made begins the call anew.
+        let Ok(kept) = Kept::deserialize(state) else { return Self::default() };
+        let answers = kept.asked.into_iter();
+        let answers =
+            answers.filter_map(|(ours, theirs)| Some((theirs, cx.input().answers.get(&ours)?.clone())));
         Self {
-            number,
+            number: kept.round,
             answers: Some(answers.collect()),
-            state: state["requestState"].as_str().map(str::to_owned),
+            used: kept.used,
+            state: kept.request_state,
         }
     }
 
     /// Has the upstream's questions answered by the client.
-    async fn next(&self, asked: &Value, cx: &CallContext) -> Result<Self, ToolError> {
-        let number = self.number + 1;
-        let state = asked["requestState"].as_str().map(str::to_owned);
-        let questions = asked["inputRequests"].as_object().cloned().unwrap_or_default();
-        let questions =
-            questions.into_iter().map(|(key, request)| Ok((our_key(&key, number), question(request)?)));
-        let questions: BTreeMap<String, InputRequest> = questions.collect::<Result<_, ToolError>>()?;
+    async fn next(mut self, asked: &Value, cx: &CallContext) -> Result<Self, ToolError> {
+        let round = self.number + 1;
+        let request_state = asked["requestState"].as_str().map(str::to_owned);
+        let mut requests = BTreeMap::new();
+        let mut keys = BTreeMap::new();
+        for (theirs, request) in asked["inputRequests"].as_object().cloned().unwrap_or_default() {
+            let ours = self.key(&theirs, round);
+            requests.insert(ours.clone(), question(request)?);
+            keys.insert(ours, theirs);
+        }
         let mut answers = InputResponses::new();
-        for (key, request) in &questions {
-            match cx.ask(key, request.clone()).await {
-                Ok(answer) => answers.extend(their_key(key, number).map(|key| (key, answer))),
+        for (ours, theirs) in &keys {
+            match cx.ask(ours, requests[ours].clone()).await {
+                Ok(answer) => answers.extend([(theirs.clone(), answer)]),
                 // The client can only answer with the next round, and then all questions at once.
                 Err(ToolError::InputRequired(_)) => {
-                    let state = Some(json!({"round": number, "requestState": state}));
-                    return Err(ToolError::InputRequired(Box::new(InputRequired {
-                        requests: questions,
-                        state,
-                    })));
+                    let kept = Kept { round, used: self.used, asked: keys, request_state };
+                    let state = Some(json!(kept));
+                    return Err(ToolError::InputRequired(Box::new(InputRequired { requests, state })));
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(Self { number, answers: Some(answers), state })
+        Ok(Self { number: round, answers: Some(answers), state: request_state, used: self.used })
+    }
+
+    /// Returns the key of a question: the upstream's own, unless an earlier question of the call has it, whose answer
+    /// the client would send again.
+    fn key(&mut self, theirs: &str, round: u64) -> String {
+        let mut ours = theirs.to_owned();
+        while !self.used.insert(ours.clone()) {
+            ours = format!("{ours}~{round}");
+        }
+        ours
     }
 }
 
-/// Makes a key that is not used twice in a call, whatever the upstream calls its questions.
-fn our_key(key: &str, round: u64) -> String {
-    format!("{key}~{round}")
-}
-
-fn their_key(key: &str, round: u64) -> Option<String> {
-    key.strip_suffix(&format!("~{round}")).map(str::to_owned)
-}
-
 fn question(mut request: Value) -> Result<InputRequest, ToolError> {
-    let kinds = [InputKind::Elicitation, InputKind::Sampling, InputKind::Roots];
-    let Some(kind) = kinds.into_iter().find(|kind| request["method"] == kind.method()) else {
+    let Some(kind) = InputKind::ALL.into_iter().find(|kind| request["method"] == kind.method()) else {
         return Err(ToolError::failed(format!(
             "the server asks for {}, which nobody knows",
             request["method"]
@@ -225,10 +253,23 @@ fn question(mut request: Value) -> Result<InputRequest, ToolError> {
     Ok(InputRequest { kind, params })
 }
 
+/// Returns what the client behind a call lacks, if that is why an upstream refused it.
+fn missing_capability(error: &ErrorData) -> Option<InputError> {
+    if error.code != ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY {
+        return None;
+    }
+    let required = &error.data.as_ref()?["requiredCapabilities"];
+    let mut names = InputKind::ALL.into_iter().map(InputKind::capability);
+    names.find(|name| required.get(name).is_some()).map(|capability| InputError::Unsupported { capability })
+}
+
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Refused(error) => Self::failed(format!("{} (error {})", error.message, error.code.0)),
+            CallError::Refused(error) => match missing_capability(&error) {
+                Some(missing) => missing.into(),
+                None => Self::failed(format!("{} (error {})", error.message, error.code.0)),
+            },
             CallError::Ask(error) => error,
             CallError::Failed(message) => Self::failed(message),
         }

@@ -20,7 +20,7 @@ use crate::exchange::{Failure, http_failure};
 use crate::lines::{Findings, LineTransport};
 use crate::link::Link;
 use crate::scrub::Scrubber;
-use crate::stderr::{LastWords, drain};
+use crate::stderr::{ErrorOutput, LastWords, Readers, drain};
 use crate::tap::{Changes, Tap};
 use crate::{Surroundings, Transport, UpstreamConfig};
 
@@ -93,6 +93,7 @@ pub(crate) struct Connector {
     pub(crate) config: UpstreamConfig,
     pub(crate) around: Surroundings,
     pub(crate) scrubber: Arc<Scrubber>,
+    pub(crate) output: ErrorOutput,
     pub(crate) shutdown: CancellationToken,
 }
 
@@ -132,7 +133,8 @@ impl Connector {
             },
         })?;
         let (last_words, findings) = (LastWords::default(), Findings::default());
-        let draining = drain(streams.stderr, self.name.clone(), self.scrubber.clone(), last_words.clone());
+        let readers = Readers { last_words: last_words.clone(), output: self.output.clone() };
+        let draining = drain(streams.stderr, self.name.clone(), self.scrubber.clone(), readers);
         let stderr = tokio::spawn(draining);
         let limits = self.config.limits.clone();
         let transport =
@@ -154,8 +156,7 @@ impl Connector {
     {
         let (calls, changes) = (Arc::<Calls>::default(), Arc::<Changes>::default());
         let client = Client { name: self.name.clone(), calls: calls.clone() };
-        let tap =
-            Tap { inner: transport, name: self.name.clone(), calls: calls.clone(), changes: changes.clone() };
+        let tap = Tap::new(transport, self.name.clone(), calls.clone(), changes.clone());
         let stop = CancellationToken::new();
         let opened = serve_client_with_lifecycle_and_ct(client, tap, opening.mode(), stop.clone());
         let patience = self.config.connect_timeout;
@@ -251,6 +252,10 @@ fn explain(error: &ClientInitializeError) -> (String, bool) {
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
             (format!("it speaks only revisions of MCP that we do not: {}", theirs.join(", ")), true)
+        }
+        ClientInitializeError::ConflictInitResponseId(asked, answered)
+        | ClientInitializeError::UncorrelatedErrorResponse { expected: asked, received: answered } => {
+            (format!("it answered a request {answered} that it was not sent, instead of {asked}"), false)
         }
         _ => ("its answer to `initialize` is not what the protocol defines".into(), false),
     }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use onetool_core::{CallContext, Progress, ToolError};
+use onetool_core::{CallContext, InputKind, Progress, ToolError};
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotificationParam, ClientRequest, ErrorData, GetExtensions as _, LoggingLevel, RequestId,
-    RequestMetaObject, ServerResult,
+    CancelledNotificationParam, ClientCapabilities, ClientRequest, ErrorData, GetExtensions as _,
+    LoggingLevel, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use rmcp::transport::DynamicTransportError;
@@ -54,9 +54,11 @@ pub(crate) async fn exchange(
     request.extensions_mut().insert(entry.call.clone());
     let mut options = PeerRequestOptions::no_options();
     if link.is_stateless() {
-        // Without this the upstream sends no log messages at all.
         let mut meta = RequestMetaObject::new();
+        // Without this the upstream sends no log messages at all.
         meta.set_log_level(LoggingLevel::Info);
+        // It may ask for what the client behind this call can answer, and for nothing else.
+        meta.set_client_capabilities(capabilities_of(cx));
         options = options.with_meta(meta);
     }
     let sent = tokio::time::timeout_at(until, link.peer.send_cancellable_request(request, options)).await;
@@ -108,6 +110,14 @@ pub(crate) async fn exchange(
         Ok(Err(ServiceError::TransportClosed)) | Err(_) => Err(end_of(link, until).await),
         Ok(Err(error)) => Err(Failure::Transport(error.to_string())),
     }
+}
+
+/// Returns which of the questions that we pass on the client behind a call can answer.
+fn capabilities_of(cx: &CallContext) -> ClientCapabilities {
+    let mut known = cx.client().capabilities;
+    known.retain(|name, _| InputKind::ALL.iter().any(|kind| kind.capability() == name));
+    // A client that declares them in another form than the protocol's is not asked at all.
+    serde_json::from_value(Value::Object(known)).unwrap_or_default()
 }
 
 /// Returns why the connection ended, which is known a moment after it has.

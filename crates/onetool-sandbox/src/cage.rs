@@ -42,16 +42,44 @@ impl CageReport {
     }
 }
 
-/// Shuts this process in, for good. What the kernel lacks is left out and reported.
-pub(crate) fn enter(filters: Option<&Filters>, address_space: u64) -> CageReport {
-    CageReport {
-        rlimits: limit_resources(address_space).is_ok(),
-        no_new_privs: rustix::thread::set_no_new_privs(true).is_ok(),
-        landlock: close_file_system(),
-        seccomp: filters.is_some_and(|filters| {
-            filters.iter().all(|filter| seccompiler::apply_filter(&for_this_process(filter)).is_ok())
-        }),
+/// The walls around a zygote and its children.
+///
+/// What both can do without is forbidden in the zygote, once, and a child has that from its start; the rest is forbidden
+/// in each child. Filters take the kernel time by their length: that is why a child's own are short.
+pub(crate) struct Cage {
+    /// What stands around the zygote, and so around every child.
+    outer: CageReport,
+    /// The filters that a child installs.
+    inner: Option<Filters>,
+}
+
+/// Filters of system calls, in the order in which they are installed. Of several verdicts the kernel takes the
+/// strictest.
+type Filters = Vec<BpfProgram>;
+
+impl Cage {
+    /// Shuts the zygote in, for good: it can still fork, talk to the gateway and watch its children. What the kernel
+    /// lacks is left out and reported.
+    pub(crate) fn around_zygote() -> Self {
+        let outer = CageReport {
+            rlimits: false,
+            no_new_privs: rustix::thread::set_no_new_privs(true).is_ok(),
+            landlock: close_file_system(),
+            seccomp: outer_filters().is_some_and(|filters| install(&filters)),
+        };
+        Self { outer, inner: inner_filters() }
     }
+
+    /// Shuts this process, a child of the zygote, in for good.
+    pub(crate) fn close(&self, address_space: u64) -> CageReport {
+        let rlimits = limit_resources(address_space).is_ok();
+        let is_filtered = self.inner.as_ref().is_some_and(|filters| install(filters));
+        CageReport { rlimits, seccomp: self.outer.seccomp && is_filtered, ..self.outer }
+    }
+}
+
+fn install(filters: &[BpfProgram]) -> bool {
+    filters.iter().all(|filter| seccompiler::apply_filter(&for_this_process(filter)).is_ok())
 }
 
 fn limit_resources(address_space: u64) -> io::Result<()> {
@@ -76,48 +104,53 @@ fn close_file_system() -> bool {
     restricted.is_ok_and(|status| status.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// Filters of system calls, in the order in which they are installed.
-pub(crate) type Filters = Vec<BpfProgram>;
-
-/// Makes the filters, once, in the zygote. Of several verdicts the kernel takes the strictest.
-///
-/// Calls that computing needs pass; those with which libraries only probe the file system fail with "permission
-/// denied", so that the library goes on; any other ends the process.
-pub(crate) fn system_call_filters() -> Option<Filters> {
-    Some(vec![
-        refuse(PROBES, libc::EACCES)?,
-        // Its flags lie in memory, where no filter can see them; libc then falls back to `clone`.
-        refuse(&[libc::SYS_clone3], libc::ENOSYS)?,
-        allow_only_computing()?,
-    ])
-}
-
-fn refuse(calls: &[i64], errno: i32) -> Option<BpfProgram> {
-    let rules = calls.iter().map(|call| (*call, Vec::new())).collect();
-    let action = SeccompAction::Errno(errno.cast_unsigned());
-    let arch = std::env::consts::ARCH.try_into().ok()?;
-    SeccompFilter::new(rules, SeccompAction::Allow, action, arch).ok()?.try_into().ok()
-}
-
-fn allow_only_computing() -> Option<BpfProgram> {
-    let calls = ALLOWED.iter().chain(PROBES).chain([&libc::SYS_clone3]);
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = calls.map(|call| (*call, Vec::new())).collect();
-    // Threads, but no processes: `clone` must ask for a thread of this process.
-    let thread = (libc::CLONE_VM | libc::CLONE_THREAD | libc::CLONE_SIGHAND).cast_unsigned().into();
-    rules.insert(libc::SYS_clone, vec![masked(0, thread, thread)?]);
+/// What holds for the zygote and its children: no system call ends well that neither of them needs.
+fn outer_filters() -> Option<Filters> {
+    let calls = ALLOWED.iter().chain(PROBES).chain(OF_ZYGOTE).chain([&libc::SYS_clone3]);
+    let mut rules: Rules = calls.map(|call| (*call, Vec::new())).collect();
+    for call in [libc::SYS_clone, libc::SYS_tgkill, libc::SYS_prctl] {
+        rules.insert(call, Vec::new());
+    }
     // No memory that can be executed.
     let executable = libc::PROT_EXEC.cast_unsigned().into();
     rules.insert(libc::SYS_mmap, vec![masked(2, executable, 0)?]);
     rules.insert(libc::SYS_mprotect, vec![masked(2, executable, 0)?]);
-    // Names of threads.
-    let set_name = libc::PR_SET_NAME.cast_unsigned().into();
-    rules.insert(libc::SYS_prctl, vec![masked(0, u64::from(u32::MAX), set_name)?]);
-    // Signals to itself: that is how `abort` ends a process.
-    let is_own =
-        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, OWN_PROCESS.into()).ok()?;
-    rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(vec![is_own]).ok()?]);
+    Some(vec![
+        // Its flags lie in memory, where no filter can see them; libc then falls back to `clone`.
+        filter(
+            BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
+            SeccompAction::Allow,
+            SeccompAction::Errno(libc::ENOSYS.cast_unsigned()),
+        )?,
+        filter(rules, SeccompAction::KillProcess, SeccompAction::Allow)?,
+    ])
+}
+
+/// What holds for a child besides: of what the zygote needs, nothing is left. Calls with which libraries only probe the
+/// file system fail with "permission denied", so that the library goes on; the others end the process.
+fn inner_filters() -> Option<Filters> {
+    let probes = PROBES.iter().map(|call| (*call, Vec::new())).collect();
+    let mut forbidden: Rules = OF_ZYGOTE.iter().map(|call| (*call, Vec::new())).collect();
+    // Threads, but no processes: `clone` must have every mark of a thread of this process.
+    let marks = [libc::CLONE_VM, libc::CLONE_THREAD, libc::CLONE_SIGHAND];
+    let lacks = marks.iter().map(|mark| masked(0, mark.cast_unsigned().into(), 0));
+    forbidden.insert(libc::SYS_clone, lacks.collect::<Option<_>>()?);
+    // Nothing of itself but the names of threads.
+    forbidden.insert(libc::SYS_prctl, vec![differs(libc::PR_SET_NAME.cast_unsigned())?]);
+    // Signals to itself alone: that is how `abort` ends a process.
+    forbidden.insert(libc::SYS_tgkill, vec![differs(OWN_PROCESS)?]);
+    Some(vec![
+        filter(probes, SeccompAction::Allow, SeccompAction::Errno(libc::EACCES.cast_unsigned()))?,
+        filter(forbidden, SeccompAction::Allow, SeccompAction::KillProcess)?,
+    ])
+}
+
+/// Conditions by system call, of which one must hold; none means always.
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+fn filter(rules: Rules, otherwise: SeccompAction, verdict: SeccompAction) -> Option<BpfProgram> {
     let arch = std::env::consts::ARCH.try_into().ok()?;
-    SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch).ok()?.try_into().ok()
+    SeccompFilter::new(rules, otherwise, verdict, arch).ok()?.try_into().ok()
 }
 
 /// Stands in the filters for the id of the process that they are installed in.
@@ -135,6 +168,12 @@ fn for_this_process(filter: &BpfProgram) -> BpfProgram {
 fn masked(argument: u8, mask: u64, value: u64) -> Option<SeccompRule> {
     let condition =
         SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(mask), value).ok()?;
+    SeccompRule::new(vec![condition]).ok()
+}
+
+/// Holds when the first argument is not `value`.
+fn differs(value: u32) -> Option<SeccompRule> {
+    let condition = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value.into()).ok()?;
     SeccompRule::new(vec![condition]).ok()
 }
 
@@ -176,6 +215,22 @@ const ALLOWED: &[i64] = &[
     libc::SYS_poll,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_time,
+];
+
+/// What the zygote needs to fork a child and to watch it, and a child on its way into the cage.
+const OF_ZYGOTE: &[i64] = &[
+    libc::SYS_sendmsg,
+    libc::SYS_recvmsg,
+    libc::SYS_pidfd_open,
+    libc::SYS_wait4,
+    libc::SYS_kill,
+    libc::SYS_getppid,
+    libc::SYS_dup,
+    libc::SYS_dup3,
+    libc::SYS_pipe2,
+    libc::SYS_seccomp,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_dup2,
 ];
 
 /// What libraries try on the side: time zones, the number of processors, memory settings.

@@ -28,5 +28,6 @@ pub use crate::cage::CageReport;
 pub use crate::host::{Host, HostCall, HostError, NameKind};
 pub use crate::limits::{LimitKind, Limits};
 pub use crate::outcome::{Completion, Input, Outcome, Program, RunError};
+pub use crate::process::give_program_pages_back;
 pub use crate::sandbox::{Sandbox, SandboxOptions, WorkerCommand};
 pub use crate::zygote::zygote_main;

@@ -13,7 +13,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getppid, kill_process, pidfd_open, waitpid,
 };
 
-use crate::cage::{self, CageReport, Filters};
+use crate::cage::{Cage, CageReport};
 use crate::child;
 use crate::control::{self, ForkRequest, ZygoteReport};
 use crate::process::{self, Side};
@@ -37,7 +37,7 @@ type Wake = (OwnedFd, OwnedFd);
 
 struct Zygote {
     control: OwnedFd,
-    filters: Option<Filters>,
+    cage: Cage,
     /// Addresses that this process takes, and so every child from its start.
     address_space: u64,
     children: Vec<Child>,
@@ -58,14 +58,11 @@ fn serve() -> io::Result<()> {
         if !process::has_one_thread() {
             return Err(io::Error::other("the Python worker must be started with one thread"));
         }
-        let mut zygote = Zygote {
-            control,
-            filters: cage::system_call_filters(),
-            address_space: address_space()?,
-            children: Vec::new(),
-        };
+        process::give_program_pages_back();
+        process::keep_heap_in_large_pages();
+        let address_space = address_space()?;
+        let mut zygote = Zygote { control, cage: Cage::around_zygote(), address_space, children: Vec::new() };
         let cage = zygote.probe_cage()?;
-        process::give_file_pages_back();
         control::send(&zygote.control, &ZygoteReport::Ready { cage }, &[])?;
         zygote.run(|socket, wake| child::run(vm, &prelude, socket, wake))
     })
@@ -90,7 +87,7 @@ impl Zygote {
     fn probe_cage(&self) -> io::Result<CageReport> {
         match process::fork()? {
             Side::Child => {
-                let report = cage::enter(self.filters.as_ref(), self.address_space + (16 << 20));
+                let report = self.cage.close(self.address_space + (16 << 20));
                 process::exit_now(report.to_bits());
             }
             Side::Parent(child) => {
@@ -203,7 +200,7 @@ impl Zygote {
         // The child's copy of the control socket must not outlive this call; descriptor 0 is /dev/null.
         self.control = io::stdin().as_fd().try_clone_to_owned()?;
         let wake = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC)?;
-        cage::enter(self.filters.as_ref(), self.address_space.saturating_add(memory_bytes));
+        self.cage.close(self.address_space.saturating_add(memory_bytes));
         Ok(wake)
     }
 }

@@ -70,7 +70,7 @@ pub use gateway::{
 pub use mcp::ServeError;
 pub use onetool_proxy::{Guard, guard_main};
 #[cfg(feature = "python")]
-pub use onetool_sandbox::{WorkerCommand, zygote_main};
+pub use onetool_sandbox::{WorkerCommand, give_program_pages_back, zygote_main};
 pub use packs::PackError;
 pub use read::ReadError;
 pub use server::{Server, ServerBuilder};

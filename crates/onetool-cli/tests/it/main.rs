@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod commands;
+mod import;
+mod large_answers;
 mod packs;
 mod run;
 mod serve_http;

@@ -152,8 +152,8 @@ impl Host {
 
 impl CallHost for Host {
     fn client(&self) -> ClientInfo {
-        let all = [InputKind::Elicitation, InputKind::Sampling, InputKind::Roots];
-        let capabilities = all.map(|kind| (kind.capability().to_owned(), json!({}))).into_iter().collect();
+        let capabilities =
+            InputKind::ALL.map(|kind| (kind.capability().to_owned(), json!({}))).into_iter().collect();
         ClientInfo { capabilities, ..ClientInfo::default() }
     }
 

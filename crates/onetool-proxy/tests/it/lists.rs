@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::kit::{Log, call, connected, scripted, snapshot, tool};
 
-const TOOLS: usize = 19;
+const TOOLS: usize = 20;
 
 #[tokio::test]
 async fn prx_1_4_pages_of_one_are_followed() {

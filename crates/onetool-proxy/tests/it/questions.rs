@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use onetool_core::{InputState, JsonObject, ToolError};
+use onetool_core::{CallContext, InputState, JsonObject, ToolError};
 use serde_json::json;
 
 use crate::kit::{Host, call, call_with, connected, scripted, text, tool};
@@ -72,12 +72,41 @@ async fn prx_1_5_rounds_pass_through_to_a_client_that_is_stateless_itself() {
         let ToolError::InputRequired(required) = error else { panic!("{error}") };
         let (key, request) = required.requests.iter().next().unwrap();
         assert_eq!(request.params["message"], expected);
+        assert_eq!(key, ["q", "q~2"][round], "the upstream's own, unless it is taken");
         // As a client that brings all its answers along does.
         input.answers.insert(key.clone(), json!({"round": round}));
         input.state = required.state;
     }
     let output = call_with(&upstream, "rounds", &host.context().with_input(input)).await.unwrap();
     assert_eq!(output.structured_content, Some(json!({"q": {"round": 1}})));
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
+async fn prx_1_5_an_answer_that_a_client_brings_along_is_used_once() {
+    let upstream = connected(scripted(&["stateless"])).await;
+    let host = Arc::new(Host { is_stateless: true, ..Host::default() });
+    let answers = [("q".to_owned(), json!({"action": "accept"})), ("other".to_owned(), json!(1))].into();
+    let cx = host.context().with_input(InputState { answers, ..InputState::default() });
+    let error = call_with(&upstream, "rounds", &cx).await.unwrap_err();
+    let ToolError::InputRequired(required) = error else { panic!("{error}") };
+    let (key, request) = required.requests.iter().next().unwrap();
+    assert_eq!((key.as_str(), &request.params["message"]), ("q~2", &json!("Age?")));
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
+async fn prx_1_5_an_upstream_is_told_what_the_client_behind_the_call_can_be_asked() {
+    let upstream = connected(scripted(&["stateless"])).await;
+    let host = Arc::new(Host::default());
+    let able = call_with(&upstream, "capabilities", &host.context()).await.unwrap();
+    assert_eq!(able.structured_content, Some(json!({"elicitation": {}, "sampling": {}, "roots": {}})));
+    let unable = call(&upstream, "capabilities").await.unwrap();
+    assert_eq!(unable.structured_content, Some(json!({})), "nobody is behind this call");
+    let needs = JsonObject::from_iter([("b".to_owned(), json!("needs sampling"))]);
+    let refused = tool(&upstream, "capabilities").call(needs, &CallContext::detached()).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the client does not support sampling", "what the upstream missed");
+    assert!(matches!(refused, ToolError::Input(_)), "so that the client is told in the protocol's own words");
     upstream.shut_down().await;
 }
 

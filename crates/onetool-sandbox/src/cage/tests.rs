@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus};
 use std::thread;
 
-use super::{enter, system_call_filters};
+use super::Cage;
 
 const ATTEMPT: &str = "ONETOOL_CAGE_ATTEMPT";
 const IS_REFUSED: i32 = 10;
@@ -17,8 +17,7 @@ const IS_DONE: i32 = 11;
 #[expect(clippy::disallowed_methods, clippy::exit, reason = "the child half of the tests below")]
 fn inside() {
     let Ok(attempt) = std::env::var(ATTEMPT) else { return };
-    let filters = system_call_filters();
-    let report = enter(filters.as_ref(), u64::MAX);
+    let report = Cage::around_zygote().close(u64::MAX);
     if !report.is_complete() {
         std::process::exit(0);
     }

@@ -1,9 +1,9 @@
 //! Mappings are told apart by what stands in `smaps`.
 
-use super::{give_file_pages_back, unchanged_file_mappings};
+use super::{give_program_pages_back, keep_heap_in_large_pages, unchanged_mappings};
 
 #[test]
-fn only_unchanged_read_only_files_are_given_back() {
+fn only_unchanged_read_only_mappings_of_the_file_are_found() {
     let mapping = |head: &str, anonymous: &str| {
         format!("{head}\nSize:  8 kB\nRss:  8 kB\nAnonymous:  {anonymous} kB\nVmFlags: rd mr mw me\n")
     };
@@ -14,15 +14,16 @@ fn only_unchanged_read_only_files_are_given_back() {
         mapping("7000-9000 rw-p 00006000 fe:00 77      /usr/bin/a program", "0"),
         mapping("9000-b000 r--p 00000000 00:00 0 ", "0"),
         mapping("b000-d000 r-xp 00000000 00:00 0       [vdso]", "0"),
-        mapping("d000-f000 r--s 00000000 fe:00 78      /shared", "0"),
+        mapping("d000-f000 r--p 00000000 fe:00 78      /usr/lib/another", "0"),
     ]
     .concat();
-    assert_eq!(unchanged_file_mappings(&text), [(0x1000, 0x2000), (0x3000, 0x2000)]);
+    assert_eq!(unchanged_mappings(&text, "/usr/bin/a program"), [(0x1000, 0x2000), (0x3000, 0x2000)]);
 }
 
 #[test]
-fn a_process_goes_on_without_its_pages() {
+fn a_process_goes_on_whatever_becomes_of_its_pages() {
     let before = "constants and code".repeat(3);
-    give_file_pages_back();
+    keep_heap_in_large_pages();
+    give_program_pages_back();
     assert_eq!(before, "constants and code".repeat(3));
 }

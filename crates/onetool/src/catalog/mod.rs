@@ -7,6 +7,7 @@ mod policy;
 mod remote;
 mod resolve;
 mod shared;
+mod untrusted;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

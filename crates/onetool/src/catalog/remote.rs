@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use onetool_core::{Prompt, Resource, Tool};
 
+use super::untrusted::{UntrustedPrompt, UntrustedResource};
 use super::{Catalog, Entry, RegisterError, Source};
 
 /// Everything that one source offers at one moment.
@@ -46,11 +47,17 @@ impl Catalog {
         for tool in &offer.tools {
             refused.extend(self.add_remote_tool(tool.clone(), source, offer.is_untrusted).err());
         }
-        for resource in &offer.resources {
-            refused.extend(self.add_resource(resource.clone(), source.clone()).err());
+        for mut resource in offer.resources.iter().cloned() {
+            if offer.is_untrusted {
+                resource = Arc::new(UntrustedResource(resource));
+            }
+            refused.extend(self.add_resource(resource, source.clone()).err());
         }
-        for prompt in &offer.prompts {
-            refused.extend(self.add_prompt(prompt.clone(), source.clone()).err());
+        for mut prompt in offer.prompts.iter().cloned() {
+            if offer.is_untrusted {
+                prompt = Arc::new(UntrustedPrompt(prompt));
+            }
+            refused.extend(self.add_prompt(prompt, source.clone()).err());
         }
         refused
     }

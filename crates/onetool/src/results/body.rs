@@ -5,9 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-const INDENT: &str = "  ";
-/// How deep JSON may be nested; serde_json reads no deeper.
-const MAX_DEPTH: usize = 127;
+use super::indent::{MAX_DEPTH, indented};
+
 /// How many keys a summary names, and how much of each.
 const KEYS_SHOWN: usize = 8;
 const KEY_CHARACTERS: usize = 32;
@@ -171,40 +170,6 @@ fn is_shallow(json: &str) -> bool {
     true
 }
 
-/// Spreads valid JSON over lines. Strings and numbers stay as they were written, to the last digit.
-fn indented(json: &str) -> String {
-    let mut out = String::with_capacity(json.len() * 2);
-    let mut depth = 0_usize;
-    let mut rest = json.trim();
-    while let Some(next) = rest.chars().next() {
-        let length = token_length(rest);
-        let (token, after) = rest.split_at(length);
-        let after = after.trim_start();
-        match next {
-            '{' | '[' if after.starts_with(['}', ']']) => out.push_str(token),
-            '{' | '[' => {
-                depth += 1;
-                out.push_str(token);
-                break_line(&mut out, depth);
-            }
-            '}' | ']' if out.ends_with(['{', '[']) => out.push_str(token),
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                break_line(&mut out, depth);
-                out.push_str(token);
-            }
-            ',' => {
-                out.push(',');
-                break_line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            _ => out.push_str(token),
-        }
-        rest = after;
-    }
-    out
-}
-
 /// Returns how many bytes the first token has: a mark, a string, or a bare word.
 fn token_length(json: &str) -> usize {
     let bytes = json.as_bytes();
@@ -221,13 +186,6 @@ fn token_length(json: &str) -> usize {
     }
 }
 
-fn break_line(out: &mut String, depth: usize) {
-    out.push('\n');
-    for _ in 0..depth {
-        out.push_str(INDENT);
-    }
-}
-
 /// Shortens text to at most `max` characters, the last of which then says that there was more.
 pub(crate) fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
@@ -237,7 +195,7 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
-fn readable_size(bytes: usize) -> String {
+pub(super) fn readable_size(bytes: usize) -> String {
     match bytes {
         0..1000 => format!("{bytes} bytes"),
         1000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),

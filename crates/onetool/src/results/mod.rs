@@ -3,13 +3,16 @@
 mod answer;
 mod body;
 mod handle;
+mod indent;
 mod path;
 mod query;
 mod search;
+mod stream;
 
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::clock::{Clock, Timestamp};
-use crate::storage::{Pending, ResultRow, ResultRowInfo, Storage, StorageError};
+use crate::storage::{Pending, ResultPart, ResultRow, ResultRowInfo, Storage, StorageError};
 
 pub use answer::StoredResult;
 pub use body::ResultBody;
@@ -113,7 +116,11 @@ impl ResultStore {
     /// When the query is wrong, or the result is not there, is somebody else's (which looks the same) or has expired.
     pub async fn query(&self, owner: &Caller, query: ResultQuery) -> Result<ResultPage, QueryError> {
         query.check()?;
-        let (text, is_json) = self.read(owner, &query.handle).await?;
+        let row = self.row(owner, &query.handle).await?;
+        if row.is_in_parts() && query.search.is_none() && query.path.is_none() {
+            return self.page_of_parts(&row.info, &query).await;
+        }
+        let (text, is_json) = self.text(row).await?;
         let handle = query.handle.clone();
         let page = blocking(move || query.page(&text, is_json)).await;
         page.unwrap_or(Err(QueryError::Storage { handle, source: StorageError::Stopped }))
@@ -124,7 +131,7 @@ impl ResultStore {
     /// # Errors
     /// When the result is not there, is somebody else's or has expired.
     pub async fn load(&self, owner: &Caller, handle: &ResultHandle) -> Result<Value, QueryError> {
-        let (text, is_json) = self.read(owner, handle).await?;
+        let (text, is_json) = self.text(self.row(owner, handle).await?).await?;
         if !is_json {
             return Ok(Value::String(text));
         }
@@ -168,14 +175,52 @@ impl ResultStore {
         self.0.storage.clean_results(now, now.before(TOMBSTONE))
     }
 
-    async fn read(&self, owner: &Caller, handle: &ResultHandle) -> Result<(String, bool), QueryError> {
+    /// Returns the row of a result that can be read.
+    async fn row(&self, owner: &Caller, handle: &ResultHandle) -> Result<ResultRow, QueryError> {
         let row = self.0.storage.result(owner, handle.as_str()).await;
         let row = row.map_err(|source| QueryError::Storage { handle: handle.clone(), source })?;
-        let Some(ResultRow { info, body }) = row else {
-            return Err(QueryError::NotFound { handle: handle.clone() });
-        };
-        let body = body.filter(|_| self.0.clock.now() < info.expires_at);
-        body.map(|body| (body, info.is_json)).ok_or_else(|| QueryError::Expired { handle: handle.clone() })
+        let row = row.ok_or_else(|| QueryError::NotFound { handle: handle.clone() })?;
+        if row.body.is_none() || self.0.clock.now() >= row.info.expires_at {
+            return Err(QueryError::Expired { handle: handle.clone() });
+        }
+        Ok(row)
+    }
+
+    /// Returns the whole text of a result, and whether it is JSON.
+    async fn text(&self, row: ResultRow) -> Result<(String, bool), QueryError> {
+        let is_json = row.info.is_json;
+        if !row.is_in_parts() {
+            return Ok((row.body.unwrap_or_default(), is_json));
+        }
+        let parts = self.parts(&row.info, 0..row.info.total_lines).await?;
+        Ok((parts.into_iter().map(|part| part.body).collect(), is_json))
+    }
+
+    /// Reads lines of a result in parts, and no more parts than they stand in.
+    async fn page_of_parts(
+        &self,
+        info: &ResultRowInfo,
+        query: &ResultQuery,
+    ) -> Result<ResultPage, QueryError> {
+        let lines = query.lines_of(info.total_lines);
+        let parts = self.parts(info, lines.clone()).await?;
+        let numbered = parts.iter().flat_map(|part| (part.first_line..).zip(part.body.lines()));
+        let chosen = numbered.filter(|(number, _)| lines.contains(number));
+        Ok(ResultPage {
+            lines: chosen.map(|(_, line)| line.to_owned()).collect(),
+            total_lines: info.total_lines,
+            returned: lines.len(),
+            offset: query.offset,
+            has_more: lines.end < info.total_lines,
+            matches: None,
+            numbers: Vec::new(),
+            marks: Vec::new(),
+        })
+    }
+
+    async fn parts(&self, info: &ResultRowInfo, lines: Range<usize>) -> Result<Vec<ResultPart>, QueryError> {
+        let parts = self.0.storage.result_parts(&info.handle, lines).await;
+        parts.map_err(|source| QueryError::Storage { handle: info.handle.as_str().into(), source })
     }
 }
 

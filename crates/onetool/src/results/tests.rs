@@ -393,3 +393,85 @@ async fn l2_a_list_tells_nothing_of_the_content() {
     assert!(!serde_json::to_string(&list).unwrap().contains("canary"));
     assert_eq!((list[1].is_json, list[1].expires_at), (true, NOON.after(Duration::from_hours(1))));
 }
+
+/// Stores a text that comes in pieces of the given size.
+async fn streamed(fixture: &Fixture, text: &str, is_json: bool, piece: usize) -> Result<String, String> {
+    let mut stream = onetool_core::OverflowStore::begin(&fixture.store, &fixture.owner, is_json);
+    for piece in text.as_bytes().chunks(piece) {
+        stream.write(piece).await.map_err(|error| error.to_string())?;
+    }
+    let answer = stream.finish().await.map_err(|error| error.to_string())?;
+    Ok(answer["handle"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn o6_a_result_in_pieces_is_the_same_as_in_one() {
+    let fixture = fixture();
+    let lines: Vec<String> = (0..60_000).map(|number| format!("größe {number} {}", "·".repeat(20))).collect();
+    let text = lines.join("\n");
+    assert!(text.len() > 3 << 20, "several parts");
+    for piece in [7_919, 1 << 22] {
+        let handle = streamed(&fixture, &text, false, piece).await.unwrap();
+        let whole = fixture.store.load(&fixture.owner, &handle.as_str().into()).await.unwrap();
+        assert!(whole == json!(text), "cut at {piece}");
+        for offset in [1, 20_000, 59_990, 60_000, 70_000] {
+            let query = ResultQuery { offset, limit: 25, ..ResultQuery::new(handle.as_str()) };
+            let page = fixture.query(query.clone()).await.unwrap();
+            assert_eq!(page, query.page(&text, false).unwrap(), "line {offset}");
+        }
+        let found = fixture.search(&handle.as_str().into(), "größe 4321[0-4] ", false).await.unwrap();
+        assert_eq!(found.matches, Some(5));
+    }
+}
+
+#[tokio::test]
+async fn o6_json_in_pieces_is_spread_over_lines_and_can_be_picked_from() {
+    let fixture = fixture();
+    let items: Vec<_> = (0..50_000).map(|number| json!({"number": number, "text": "x".repeat(30)})).collect();
+    let json = json!({"items": items}).to_string();
+    let handle: ResultHandle = streamed(&fixture, &json, true, 100_003).await.unwrap().as_str().into();
+    assert_eq!(fixture.path(&handle, "items[49999].number").await.unwrap(), "49999");
+    let page = fixture.query(ResultQuery { offset: 3, limit: 2, ..ResultQuery::new(handle) }).await.unwrap();
+    assert_eq!(page.lines, ["    {", "      \"number\": 0,"]);
+}
+
+#[tokio::test]
+async fn o6_bytes_that_are_no_text_and_lines_without_end_are_taken_as_well() {
+    let fixture = fixture();
+    let mut stream = onetool_core::OverflowStore::begin(&fixture.store, &fixture.owner, false);
+    let mut bytes = "é".repeat(1_200_000).into_bytes();
+    bytes.extend([b'a', 0xff, b'b', 0xc3]);
+    for piece in bytes.chunks(1_001) {
+        stream.write(piece).await.unwrap();
+    }
+    let answer = stream.finish().await.unwrap();
+    assert_eq!(
+        answer["total_lines"], 3,
+        "a line longer than a part counts as several: {}",
+        answer["summary"]
+    );
+    let whole = fixture.store.load(&fixture.owner, &answer["handle"].as_str().unwrap().into()).await.unwrap();
+    assert!(whole.as_str().unwrap().ends_with("éa\u{fffd}b\u{fffd}"));
+}
+
+#[tokio::test]
+async fn o6_a_result_that_is_given_up_or_expires_leaves_nothing_behind() {
+    let fixture = fixture();
+    let text = numbered(300_000);
+    let mut stream = onetool_core::OverflowStore::begin(&fixture.store, &fixture.owner, false);
+    stream.write(text.as_bytes()).await.unwrap();
+    drop(stream);
+    let parts = async |handle: &str| fixture.storage.result_parts(handle, 0..usize::MAX).await.unwrap().len();
+    let handle = streamed(&fixture, &text, false, 1 << 20).await.unwrap();
+    assert!(parts(&handle).await > 1);
+    assert_eq!(
+        fixture.storage.all_result_parts().await.unwrap(),
+        parts(&handle).await,
+        "those given up are gone"
+    );
+    fixture.clock.advance(Duration::from_hours(2));
+    fixture.store.clean_up().await.unwrap();
+    assert_eq!(fixture.storage.all_result_parts().await.unwrap(), 0);
+    let expired = fixture.query(ResultQuery::new(handle.as_str())).await.unwrap_err();
+    assert!(matches!(expired, QueryError::Expired { .. }), "{expired}");
+}

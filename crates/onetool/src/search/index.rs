@@ -56,7 +56,7 @@ impl Field {
     const fn weight(self) -> (f64, f64) {
         match self {
             Self::Name => (2.0, 0.75),
-            Self::Description => (1.0, 0.75),
+            Self::Description => (1.2, 0.75),
             Self::ParameterNames | Self::ParameterTexts => (0.7, 0.4),
             Self::Pack => (0.4, 0.5),
             Self::Keywords => (1.0, 0.5),
@@ -493,7 +493,7 @@ impl Index {
 }
 
 /// How soon a term that stands there again stops to count.
-const SATURATION: f32 = 1.2;
+const SATURATION: f32 = 1.0;
 
 /// Lets every further time count less than the one before.
 pub(super) fn saturated(frequency: f32) -> f32 {

@@ -20,12 +20,12 @@ const SUBSTRINGS_MAX: usize = 64;
 /// How many words a mistyped one may have been meant for, in alphabetical order.
 const TYPOS_MAX: usize = 16;
 
-const VERB_WEIGHT: f64 = 0.3;
+const VERB_WEIGHT: f64 = 0.25;
 const SUBSTRING_WEIGHT: f64 = 0.3;
 const TYPO_WEIGHT: f64 = 0.5;
-/// Words of a URL, path or mail address are what a tool is to be used on, hardly which tool: each counts as so much
-/// of a word.
-const ADDRESS_WEIGHT: f64 = 0.3;
+/// Numbers, and words of a URL, path or mail address, are what a tool is to be used on, hardly which tool: each counts
+/// as so much of a word.
+const VALUE_WEIGHT: f64 = 0.3;
 
 /// One term of the sum that ranks a tool.
 #[derive(Debug, Clone, Copy)]
@@ -163,8 +163,11 @@ fn segments(text: &str) -> Vec<Vec<Word>> {
             if ["then", "also", "finally", "next"].iter().any(|word| plain.eq_ignore_ascii_case(word)) {
                 segments.push(std::mem::take(&mut segment));
             }
-            let weight = if is_address(spelled) { ADDRESS_WEIGHT } else { 1.0 };
-            segment.extend(tokens(spelled).into_iter().map(|token| Word { token, weight }));
+            let is_address = is_address(spelled);
+            segment.extend(tokens(spelled).into_iter().map(|token| {
+                let is_value = is_address || token.text.chars().all(char::is_numeric);
+                Word { token, weight: if is_value { VALUE_WEIGHT } else { 1.0 } }
+            }));
             if spelled.trim_end_matches(['"', '\'', ')', '”', '’']).ends_with(['.', '!', '?']) {
                 segments.push(std::mem::take(&mut segment));
             }

@@ -145,8 +145,10 @@ fn a_sentence_that_fits_well_lifts_its_tool() {
 }
 
 #[test]
-fn an_address_says_less_than_the_request() {
-    let index = index(&[("beta", "One thing"), ("zeta", "One thing")]);
+fn values_say_less_than_the_request() {
+    let index = index(&[("beta", "One thing, 42 times"), ("zeta", "One thing, 7 times")]);
+    assert_eq!(names(&index, "zeta 42"), ["zeta", "beta"]);
+    assert_eq!(names(&index, "42"), ["beta"]);
     assert_eq!(names(&index, "zeta beta"), ["beta", "zeta"]);
     for address in ["https://example.org/beta", "/home/beta", "(./beta/x.txt)", "beta@example.org"] {
         assert_eq!(names(&index, &format!("zeta {address}")), ["zeta", "beta"], "{address}");

@@ -8,14 +8,17 @@ use super::tokenize::tokens;
 /// Words that stand in every second request, and what is left of them when an apostrophe splits them.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
-    "can", "could", "d", "did", "do", "does", "doing", "don", "each", "for", "from", "give", "given", "had", "has",
-    "have", "having", "he", "help", "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it",
-    "its", "just", "let", "like", "ll", "m", "may", "me", "might", "my", "need", "needs", "no", "not", "of", "on",
-    "or", "our", "out", "please", "re", "s", "shall", "she", "should", "so", "some", "such", "t", "tell", "than",
-    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "us", "ve",
-    "very", "want", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whose", "why", "will",
-    "with", "would", "you", "your",
+    "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because",
+    "been", "before", "being", "between", "both", "but", "by", "can", "cannot", "could", "d", "did", "do", "does",
+    "doing", "don", "during", "each", "few", "for", "from", "further", "give", "given", "had", "has", "have",
+    "having", "he", "help", "her", "here", "hers", "herself", "him", "himself", "his", "how", "i", "if", "im", "in",
+    "into", "is", "it", "its", "itself", "just", "let", "like", "ll", "m", "may", "me", "might", "more", "most",
+    "my", "myself", "need", "needs", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other",
+    "our", "ours", "ourselves", "out", "over", "own", "please", "re", "s", "same", "shall", "she", "should", "so",
+    "some", "such", "t", "tell", "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there",
+    "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "ve", "very", "want",
+    "was", "we", "were", "what", "when", "where", "which", "while", "who", "whose", "why", "will", "with", "would",
+    "you", "your", "yours", "yourself",
 ];
 
 /// Verbs that users and authors of tools exchange for one another.

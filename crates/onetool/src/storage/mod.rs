@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 
 pub use error::StorageError;
 pub(crate) use events::{DaySum, EventSums, ToolSum};
-pub(crate) use results::{ResultRow, ResultRowInfo};
+pub(crate) use results::{ResultPart, ResultRow, ResultRowInfo};
 
 use database::Database;
 use worker::{Trouble, Worker};

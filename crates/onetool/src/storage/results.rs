@@ -1,5 +1,7 @@
 //! Rows of stored results.
 
+use std::ops::Range;
+
 use onetool_core::Caller;
 use rusqlite::{OptionalExtension as _, Row, params};
 
@@ -28,15 +30,100 @@ pub(crate) struct ResultRow {
     pub(crate) body: Option<String>,
 }
 
+impl ResultRow {
+    /// Tells whether its text is too large for one row and stands in parts.
+    pub(crate) fn is_in_parts(&self) -> bool {
+        self.info.size_bytes > 0 && self.body.as_deref() == Some("")
+    }
+}
+
+/// Some lines of a result that is too large for one row.
+#[derive(Debug)]
+pub(crate) struct ResultPart {
+    /// The number of its first line, counted from 0.
+    pub(crate) first_line: usize,
+    pub(crate) body: String,
+}
+
 impl Storage {
+    /// Refuses what is larger than a result may be.
+    pub(crate) fn check_size(&self, size: u64) -> Result<(), StorageError> {
+        // Memory has to be able to stand in for the file.
+        let max = self.0.limits.in_memory;
+        if size > max { Err(StorageError::TooLarge { size, max }) } else { Ok(()) }
+    }
+
+    /// Keeps a part of a result whose row comes when all parts are there.
+    pub(crate) async fn add_result_part(
+        &self,
+        handle: &str,
+        first_line: usize,
+        at: Timestamp,
+        body: String,
+    ) -> Result<(), StorageError> {
+        let handle = handle.to_owned();
+        self.submit(move |database| {
+            let sql = "INSERT INTO result_parts (handle, first_line, at, body) VALUES (?1, ?2, ?3, ?4)";
+            let mut statement = database.connection().prepare_cached(sql)?;
+            statement.execute(params![handle, signed(first_line), at.as_millis(), body])?;
+            Ok(())
+        })
+        .done()
+        .await
+    }
+
+    /// Throws away the parts of a result that did not come to its end; nobody waits for that.
+    pub(crate) fn drop_result_parts(&self, handle: &str) {
+        let handle = handle.to_owned();
+        let dropped = self.submit(move |database| {
+            database.connection().execute("DELETE FROM result_parts WHERE handle = ?1", [&handle])?;
+            shrink(database)
+        });
+        drop(dropped);
+    }
+
+    /// Returns the parts of a result that hold these lines, in order.
+    pub(crate) async fn result_parts(
+        &self,
+        handle: &str,
+        lines: Range<usize>,
+    ) -> Result<Vec<ResultPart>, StorageError> {
+        let handle = handle.to_owned();
+        self.submit(move |database| {
+            let mut statement = database.connection().prepare_cached(
+                "SELECT first_line, body FROM all_result_parts
+                 WHERE handle = ?1 AND first_line < ?3 AND first_line >= (
+                     SELECT COALESCE(MAX(first_line), 0) FROM all_result_parts
+                     WHERE handle = ?1 AND first_line <= ?2
+                 ) ORDER BY first_line",
+            )?;
+            let part = |row: &Row<'_>| {
+                let first_line = usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
+                Ok(ResultPart { first_line, body: row.get(1)? })
+            };
+            let rows = statement.query_map(params![handle, signed(lines.start), signed(lines.end)], part)?;
+            rows.collect()
+        })
+        .done()
+        .await
+    }
+
+    /// Counts the parts of all results.
+    #[cfg(test)]
+    pub(crate) async fn all_result_parts(&self) -> Result<usize, StorageError> {
+        let count = self.submit(|database| {
+            database
+                .connection()
+                .query_row("SELECT COUNT(*) FROM result_parts", [], |row| row.get::<_, i64>(0))
+        });
+        Ok(usize::try_from(count.done().await?).unwrap_or_default())
+    }
+
     /// Keeps a result; older ones go where there is no room for all.
     pub(crate) async fn add_result(&self, owner: &Caller, row: ResultRow) -> Result<(), StorageError> {
         let size = row.info.size_bytes;
+        self.check_size(size)?;
         let limits = self.0.limits;
-        // Memory has to be able to stand in for the file.
-        if size > limits.in_memory {
-            return Err(StorageError::TooLarge { size, max: limits.in_memory });
-        }
         let owner = owner.clone();
         self.submit(move |database| {
             let transaction = database.connection().unchecked_transaction()?;
@@ -97,6 +184,11 @@ impl Storage {
                 [now.as_millis()],
             )?;
             connection.execute("DELETE FROM results WHERE expires_at <= ?1", [forget.as_millis()])?;
+            // What a gateway left behind that was killed while it stored a large result.
+            connection.execute(
+                "DELETE FROM result_parts WHERE at <= ?1 AND handle NOT IN (SELECT handle FROM results)",
+                [forget.as_millis()],
+            )?;
             if emptied > 0 {
                 shrink(database)?;
             }

@@ -6,10 +6,10 @@ use rusqlite::{Connection, TransactionBehavior};
 const APPLICATION_ID: i32 = 0x1700_1b0c;
 
 /// Every table. Rooms read the view `all_<table>`, which also reaches into a file that can only be read.
-pub(super) const TABLES: [&str; 5] = ["results", "calls", "runs", "sessions", "remembered"];
+pub(super) const TABLES: [&str; 6] = ["results", "result_parts", "calls", "runs", "sessions", "remembered"];
 
 /// Step `n` brings a database from version `n` to `n + 1`. Steps that were released are never changed.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE results (
         handle TEXT NOT NULL PRIMARY KEY,
@@ -65,6 +65,21 @@ const STEPS: [&str; 2] = [
         UNIQUE (tool, query)
     ) STRICT;
     CREATE INDEX remembered_at ON remembered (at);
+",
+    "
+    CREATE TABLE result_parts (
+        handle TEXT NOT NULL,
+        first_line INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        UNIQUE (handle, first_line)
+    ) STRICT;
+    CREATE TRIGGER results_emptied AFTER UPDATE OF body ON results WHEN NEW.body IS NULL BEGIN
+        DELETE FROM result_parts WHERE handle = NEW.handle;
+    END;
+    CREATE TRIGGER results_forgotten AFTER DELETE ON results BEGIN
+        DELETE FROM result_parts WHERE handle = OLD.handle;
+    END;
 ",
 ];
 

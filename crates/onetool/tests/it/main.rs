@@ -3,9 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
-mod custom_prompts;
-mod custom_resources;
-mod custom_tools;
+mod custom;
 mod declared;
 mod discover;
 mod find;
@@ -14,6 +12,8 @@ mod logs;
 mod names;
 #[cfg(feature = "packs")]
 mod packs;
+mod page;
+mod page_rules;
 mod python_packs;
 mod reload;
 mod run;

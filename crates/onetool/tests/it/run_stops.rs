@@ -46,7 +46,7 @@ impl Seen {
                 news.await;
             }
         };
-        let in_time = tokio::time::timeout(Duration::from_secs(10), reached).await;
+        let in_time = tokio::time::timeout(Duration::from_secs(30), reached).await;
         assert!(
             in_time.is_ok(),
             "{began} calls should begin and {dropped} be dropped: {:?}, {:?}",
@@ -89,28 +89,15 @@ fn children_of_zygotes() -> Vec<String> {
     children.flat_map(|it| it.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// Returns the child that waits for the next run, and will be the one to carry it out.
-async fn next_child(client: &Client) -> String {
-    assert_eq!(run(client, "x = 1\nx + 1").await, "2");
-    let only_one = async {
-        loop {
-            if let [child] = children_of_zygotes().as_slice() {
-                return child.clone();
-            }
+/// Waits until so many children are there: one waits for the next run, and each run has one more.
+async fn wait_for_children(count: usize, way: &str) {
+    let reached = async {
+        while children_of_zygotes().len() != count {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), only_one).await.unwrap()
-}
-
-async fn wait_until_ended(child: &str, way: &str) {
-    let ended = async {
-        while children_of_zygotes().iter().any(|it| it == child) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    let in_time = tokio::time::timeout(Duration::from_secs(10), ended).await;
-    assert!(in_time.is_ok(), "{way}: {child} still runs");
+    let in_time = tokio::time::timeout(Duration::from_secs(30), reached).await;
+    assert!(in_time.is_ok(), "{way}: {count} children should be there: {:?}", children_of_zygotes());
 }
 
 #[tokio::test]
@@ -120,15 +107,14 @@ async fn run_6_4_s5_a_cancelled_run_stops_with_its_calls_in_flight() {
     let (mut began, mut dropped) = (0, 0);
     for Connected { client, way, .. } in Ways::to(gateway.server()).await.all().await {
         (began, dropped) = (began + 2, dropped + 2);
-        let child = next_child(&client).await;
         client
             .call_and_cancel("run", json!({"command": CODE}), async {
                 seen.wait_for(began, 0).await;
-                assert!(children_of_zygotes().contains(&child), "{way}");
+                wait_for_children(2, &way).await;
             })
             .await;
         seen.wait_for(began, dropped).await;
-        wait_until_ended(&child, &way).await;
+        wait_for_children(1, &way).await;
         assert_eq!(seen.began.load(Ordering::SeqCst), began, "{way}: nothing was called after that");
         assert_eq!(run(&client, "x = 1\nx + 1").await, "2", "{way}");
     }
@@ -152,14 +138,18 @@ async fn run_6_4_s5_a_client_that_goes_away_stops_its_code() {
     let ways = Ways::to(gateway.server()).await;
     for (era, calls) in [(Era::Stateless, 2), (Era::Sessions, 4)] {
         let client = ways.http(era).await;
-        let child = next_child(&client).await;
+        let way = format!("{era:?}");
+        let under_way = async {
+            seen.wait_for(calls, 0).await;
+            wait_for_children(2, &way).await;
+        };
         tokio::select! {
-            text = run(&client, CODE) => panic!("{era:?}: {text}"),
-            () = seen.wait_for(calls, 0) => {}
+            text = run(&client, CODE) => panic!("{way}: {text}"),
+            () = under_way => {}
         }
         // A session over HTTP ends when the client says so, as this one does; a connection may break and come back.
         client.close().await;
         seen.wait_for(calls, calls).await;
-        wait_until_ended(&child, &format!("{era:?}")).await;
+        wait_for_children(1, &way).await;
     }
 }

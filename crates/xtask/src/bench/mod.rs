@@ -3,7 +3,9 @@
 mod call;
 mod find;
 mod http;
+mod openapi;
 mod packs;
+mod proxy;
 mod run;
 mod start;
 mod stdio;
@@ -22,6 +24,10 @@ pub(crate) enum What {
     Call,
     /// Code through `run`, beside the bare sandbox and a FastMCP server with exec; memory; what 10,000 runs leave
     Run,
+    /// A proxied call over stdio, beside the same call without us and through a Python FastMCP proxy
+    Proxy,
+    /// GitHub's API description: start to first answer, time of a call, memory, beside a Node importer
+    Openapi,
     /// Quality of the search index on collections of real queries, beside TF-IDF and BM25; or its speed
     Find(find::Options),
     /// `ripgrep.search` on the sources of our dependencies, beside the rg binary
@@ -33,6 +39,8 @@ pub(crate) fn run(what: What) -> Result<()> {
         What::Start => start::run(),
         What::Call => call::run(),
         What::Run => run::run(),
+        What::Proxy => proxy::run(),
+        What::Openapi => openapi::run(),
         What::Find(options) => find::run(&options),
         What::Packs => packs::run(),
     }
@@ -91,6 +99,11 @@ fn micros(time: Duration) -> f64 {
 
 fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
+}
+
+#[expect(clippy::cast_precision_loss, reason = "thousands of kB")]
+fn megabytes(kb: u64) -> f64 {
+    kb as f64 / 1024.0
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::stdio::StdioClient;
-use super::{Samples, micros, millis};
+use super::{Samples, megabytes, micros, millis};
 use crate::cargo::{self, Profile};
 use crate::process;
 use crate::tools::{self, Venv};
@@ -292,11 +292,6 @@ impl Usage {
 fn field(rollup: &str, name: &str) -> Option<u64> {
     let line = rollup.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "thousands of kB")]
-fn megabytes(kb: u64) -> f64 {
-    kb as f64 / 1024.0
 }
 
 #[cfg(test)]

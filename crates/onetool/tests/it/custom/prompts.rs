@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use onetool::{CallContext, Prompt, PromptMessage, Server, prompt_fn};
+use onetool::{CallContext, Prompt, PromptMessage, prompt_fn};
 use onetool_testkit::{Client, Era, RawClient};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::server;
+use super::builder;
 
 #[derive(Deserialize, JsonSchema)]
 struct Review {
@@ -35,7 +35,7 @@ fn greet() -> impl Prompt {
 #[tokio::test]
 async fn cus_3_1_a_registered_prompt_is_listed_and_its_handler_makes_the_messages() {
     for era in Era::BOTH {
-        let server = server();
+        let server = builder().build().unwrap();
         server.register_prompt(review()).unwrap();
         let client = Client::connect_in(&server, era).await;
         let listed = client.list_prompts().await;
@@ -53,13 +53,13 @@ async fn cus_3_1_a_registered_prompt_is_listed_and_its_handler_makes_the_message
 #[tokio::test]
 async fn cus_3_2_extra_prompts_are_there_before_the_first_request() {
     let prompts: Vec<Arc<dyn Prompt>> = vec![Arc::new(greet())];
-    let server = Server::builder().extra_prompts(prompts).build().unwrap();
+    let server = builder().extra_prompts(prompts).build().unwrap();
     assert_eq!(Client::connect(&server).await.list_prompts().await.len(), 1);
 }
 
 #[tokio::test]
 async fn cus_3_3_a_prompt_without_arguments_is_got_with_none() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_prompt(greet()).unwrap();
     let client = Client::connect(&server).await;
     let without = client.prompt("greet", json!(null)).await.unwrap();
@@ -72,7 +72,7 @@ async fn cus_3_3_a_prompt_without_arguments_is_got_with_none() {
 
 #[tokio::test]
 async fn cus_3_4_arguments_reach_the_handler_in_the_types_it_wants() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_prompt(review()).unwrap();
     let client = Client::connect(&server).await;
     for files in [r#"["a.rs", "b.rs"]"#, "a.rs, b.rs", "a.rs\nb.rs"] {
@@ -91,7 +91,7 @@ async fn cus_3_4_arguments_reach_the_handler_in_the_types_it_wants() {
 
 #[tokio::test]
 async fn cus_3_5_every_missing_argument_is_named() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_prompt(review()).unwrap();
     let error = Client::connect(&server).await.prompt("review", json!({})).await.unwrap_err();
     assert_eq!((error.code, error.message.as_str()), (-32602, "missing required arguments: files, reviewer"));
@@ -99,7 +99,7 @@ async fn cus_3_5_every_missing_argument_is_named() {
 
 #[tokio::test]
 async fn cus_3_6_a_taken_name_is_refused_and_the_first_stays() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_prompt(greet()).unwrap();
     let second = prompt_fn("greet", "", |(): (), _: CallContext| async { PromptMessage::user("second") });
     let error = server.register_prompt(second).unwrap_err();
@@ -110,7 +110,7 @@ async fn cus_3_6_a_taken_name_is_refused_and_the_first_stays() {
 
 #[tokio::test]
 async fn cus_4_2_a_prompt_makes_the_server_declare_lists_of_prompts() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_prompt(greet()).unwrap();
     let answer = RawClient::connect(&server).initialize().await;
     let capabilities = &answer["result"]["capabilities"];
@@ -121,7 +121,7 @@ async fn cus_4_2_a_prompt_makes_the_server_declare_lists_of_prompts() {
 
 #[tokio::test]
 async fn cus_5_3_messages_have_a_role_and_content() {
-    let server = server();
+    let server = builder().build().unwrap();
     let talk = prompt_fn("talk", "", |(): (), _: CallContext| async {
         vec![PromptMessage::user("hello?"), PromptMessage::assistant("yes")]
     });
@@ -135,7 +135,7 @@ async fn cus_5_3_messages_have_a_role_and_content() {
 
 #[tokio::test]
 async fn cus_5_4_a_prompt_handler_that_fails_or_panics_is_answered_and_the_server_goes_on() {
-    let server = server();
+    let server = builder().build().unwrap();
     let broken = prompt_fn("broken", "", |args: Review, _: CallContext| async move {
         assert_ne!(args.reviewer, "panic", "no reviewer");
         if args.reviewer == "fail" { Err("disk on fire") } else { Ok(PromptMessage::user("fine")) }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use onetool::{CallContext, ReadRequest, Resource, ResourceContents, Server, resource_fn};
+use onetool::{CallContext, ReadRequest, Resource, ResourceContents, resource_fn};
 use onetool_testkit::{Client, Era, RawClient};
 use serde_json::json;
 
-use crate::server;
+use super::builder;
 
 fn readme() -> impl Resource {
     resource_fn("docs://readme", "readme", |_: ReadRequest, _: CallContext| async {
@@ -20,7 +20,7 @@ fn readme() -> impl Resource {
 #[tokio::test]
 async fn cus_2_1_a_registered_resource_is_listed_and_read_by_its_handler() {
     for era in Era::BOTH {
-        let server = server();
+        let server = builder().build().unwrap();
         server.register_resource(readme()).unwrap();
         let client = Client::connect_in(&server, era).await;
         let listed = client.list_resources().await;
@@ -33,13 +33,13 @@ async fn cus_2_1_a_registered_resource_is_listed_and_read_by_its_handler() {
 #[tokio::test]
 async fn cus_2_2_extra_resources_are_there_before_the_first_request() {
     let resources: Vec<Arc<dyn Resource>> = vec![Arc::new(readme())];
-    let server = Server::builder().extra_resources(resources).build().unwrap();
+    let server = builder().extra_resources(resources).build().unwrap();
     assert_eq!(Client::connect(&server).await.list_resources().await.len(), 1);
 }
 
 #[tokio::test]
 async fn cus_2_3_a_text_resource_is_text_with_its_mime_type() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_resource(readme()).unwrap();
     let contents = Client::connect(&server).await.read("docs://readme").await.unwrap();
     assert_eq!(contents, json!({"uri": "docs://readme", "mimeType": "text/markdown", "text": "# Read me"}));
@@ -47,7 +47,7 @@ async fn cus_2_3_a_text_resource_is_text_with_its_mime_type() {
 
 #[tokio::test]
 async fn cus_2_4_a_blob_resource_is_base64_with_its_mime_type() {
-    let server = server();
+    let server = builder().build().unwrap();
     let logo = resource_fn("docs://logo", "logo", |_: ReadRequest, _: CallContext| async {
         ResourceContents::blob([0, 255, 16], "image/png")
     });
@@ -58,7 +58,7 @@ async fn cus_2_4_a_blob_resource_is_base64_with_its_mime_type() {
 
 #[tokio::test]
 async fn cus_2_5_an_unknown_uri_is_an_error_that_says_so() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_resource(readme()).unwrap();
     for (era, code) in [(Era::Sessions, -32002), (Era::Stateless, -32602)] {
         let error = Client::connect_in(&server, era).await.read("docs://nothing").await.unwrap_err();
@@ -70,7 +70,7 @@ async fn cus_2_5_an_unknown_uri_is_an_error_that_says_so() {
 
 #[tokio::test]
 async fn cus_2_6_a_taken_uri_is_refused_and_the_first_stays() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_resource(readme()).unwrap();
     let second = resource_fn("docs://readme", "second", |_: ReadRequest, _: CallContext| async {
         ResourceContents::text("second", "text/plain")
@@ -82,7 +82,7 @@ async fn cus_2_6_a_taken_uri_is_refused_and_the_first_stays() {
 
 #[tokio::test]
 async fn cus_4_1_a_resource_makes_the_server_declare_lists_of_resources() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_resource(readme()).unwrap();
     let answer = RawClient::connect(&server).initialize().await;
     let capabilities = &answer["result"]["capabilities"];
@@ -93,14 +93,14 @@ async fn cus_4_1_a_resource_makes_the_server_declare_lists_of_resources() {
 
 #[tokio::test]
 async fn cus_4_3_without_resources_and_prompts_only_tools_are_declared() {
-    let answer = RawClient::connect(&server()).initialize().await;
+    let answer = RawClient::connect(&builder().build().unwrap()).initialize().await;
     let capabilities = answer["result"]["capabilities"].as_object().unwrap();
     assert_eq!(capabilities.keys().collect::<Vec<_>>(), ["tools"]);
 }
 
 #[tokio::test]
 async fn cus_5_2_contents_say_what_they_are() {
-    let server = server();
+    let server = builder().build().unwrap();
     let family = resource_fn("users://{id}", "user", |request: ReadRequest, _: CallContext| async move {
         vec![
             ResourceContents::text(format!("user {}", request.values["id"]), "text/plain"),
@@ -121,7 +121,7 @@ async fn cus_5_2_contents_say_what_they_are() {
 
 #[tokio::test]
 async fn cus_5_4_a_resource_handler_that_fails_or_panics_is_answered_and_the_server_goes_on() {
-    let server = server();
+    let server = builder().build().unwrap();
     let broken = resource_fn("demo://{how}", "broken", |request: ReadRequest, _: CallContext| async move {
         match request.values["how"].as_str() {
             "panic" => panic!("out of ideas"),

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use insta::assert_snapshot;
 use onetool::{
-    BoxFuture, CallContext, ContentBlock, Json, JsonObject, Server, Tool, ToolError, ToolOutput, ToolSpec,
+    BoxFuture, CallContext, ContentBlock, Json, JsonObject, Tool, ToolError, ToolOutput, ToolSpec,
     dynamic_tool, tool_fn,
 };
 use onetool_testkit::{Client, Era};
 use serde_json::json;
 
-use crate::{Text, object, server};
+use super::{THERE, builder};
+use crate::{Text, object};
 
 fn shout() -> impl Tool {
     tool_fn(
@@ -24,12 +25,12 @@ fn shout() -> impl Tool {
 #[tokio::test]
 async fn cus_1_1_a_registered_tool_is_listed_and_called_with_its_arguments() {
     for era in Era::BOTH {
-        let server = server();
+        let server = builder().build().unwrap();
         server.register_tool(shout()).unwrap();
         let client = Client::connect_in(&server, era).await;
         let (tools, _) = client.list_tools().await;
-        assert_eq!(tools[0]["name"], "demo_shout");
-        assert_eq!(tools[0]["inputSchema"]["properties"]["text"]["description"], "What to work on.");
+        let listed = tools.iter().find(|it| it["name"] == "demo_shout").unwrap();
+        assert_eq!(listed["inputSchema"]["properties"]["text"]["description"], "What to work on.");
         assert_eq!(client.call_text("demo_shout", json!({"text": "hi"})).await, "HI");
         assert_eq!(
             client.call_text("demo.shout", json!({"text": "hi"})).await,
@@ -54,7 +55,7 @@ async fn cus_1_1_any_tool_of_ones_own_is_a_tool() {
             Box::pin(async move { Ok(ToolOutput::structured(args.into())) })
         }
     }
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_tool(Own(ToolSpec::new("own.mirror", "Gives back its arguments."))).unwrap();
     let result = Client::connect(&server).await.call("own_mirror", json!({"a": [1, null]})).await.unwrap();
     assert_eq!(result["structuredContent"], json!({"a": [1, null]}));
@@ -63,13 +64,16 @@ async fn cus_1_1_any_tool_of_ones_own_is_a_tool() {
 #[tokio::test]
 async fn cus_1_2_extra_tools_are_there_before_the_first_request() {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(shout())];
-    let server = Server::builder().extra_tools(tools).build().unwrap();
-    assert_eq!(Client::connect(&server).await.tool_names().await, ["demo_shout"]);
+    let server = builder().extra_tools(tools).build().unwrap();
+    let expected: Vec<&str> = ["demo_shout"].into_iter().chain(THERE).collect();
+    let mut names = Client::connect(&server).await.tool_names().await;
+    names.sort_by_key(|name| expected.iter().position(|it| it == name));
+    assert_eq!(names, expected);
 }
 
 #[tokio::test]
 async fn cus_1_3_the_content_of_the_handler_comes_back() {
-    let server = server();
+    let server = builder().build().unwrap();
     server
         .register_tool(tool_fn("demo.both", "Text and picture.", |_: JsonObject, _: CallContext| async {
             vec![ContentBlock::text("look"), ContentBlock::image([1, 2, 3], "image/png")]
@@ -86,7 +90,7 @@ async fn cus_1_3_the_content_of_the_handler_comes_back() {
 async fn cus_1_4_arguments_that_break_the_schema_never_reach_the_handler() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
-    let server = server();
+    let server = builder().build().unwrap();
     server
         .register_tool(tool_fn("demo.count", "Counts.", move |args: Text, _: CallContext| {
             counted.fetch_add(1, Ordering::Relaxed);
@@ -105,7 +109,7 @@ async fn cus_1_4_arguments_that_break_the_schema_never_reach_the_handler() {
 
 #[tokio::test]
 async fn cus_1_5_a_taken_name_is_refused_and_the_first_stays() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_tool(shout()).unwrap();
     let second = tool_fn("demo.shout", "Another.", |_: JsonObject, _: CallContext| async { "second" });
     let error = server.register_tool(second).unwrap_err();
@@ -118,7 +122,7 @@ async fn cus_1_5_a_taken_name_is_refused_and_the_first_stays() {
 
 #[tokio::test]
 async fn cus_5_1_a_result_has_typed_content_and_may_be_an_error() {
-    let server = server();
+    let server = builder().build().unwrap();
     server
         .register_tool(tool_fn("demo.bad", "Bad news.", |_: JsonObject, _: CallContext| async {
             ToolOutput::error("no such page")
@@ -140,7 +144,7 @@ async fn cus_5_1_a_result_has_typed_content_and_may_be_an_error() {
 
 #[tokio::test]
 async fn cus_5_4_a_tool_handler_that_fails_or_panics_is_answered_and_the_server_goes_on() {
-    let server = server();
+    let server = builder().build().unwrap();
     server
         .register_tool(tool_fn("demo.fail", "Fails.", |_: JsonObject, _: CallContext| async {
             Err::<String, _>(std::io::Error::other("disk on fire"))
@@ -168,7 +172,7 @@ async fn cus_5_4_a_tool_handler_that_fails_or_panics_is_answered_and_the_server_
 
 #[tokio::test]
 async fn cus_6_1_a_schema_that_is_none_is_refused_at_registration() {
-    let server = server();
+    let server = builder().build().unwrap();
     let handler = |_: JsonObject, _: CallContext| async { "" };
     let spec =
         ToolSpec::new("demo.odd", "").with_input_schema(object(json!({"type": "object", "properties": 5})));
@@ -177,14 +181,14 @@ async fn cus_6_1_a_schema_that_is_none_is_refused_at_registration() {
     let not_an_object = tool_fn("demo.text", "", |text: String, _: CallContext| async { text });
     let error = server.register_tool(not_an_object).unwrap_err();
     assert_snapshot!(error, @r#"the input schema of tool 'demo.text' is not valid: arguments are an object, so 'type' has to be 'object', not "string""#);
-    assert!(server.catalog().tools().next().is_none());
+    assert_eq!(server.catalog().tools().count(), THERE.len());
 }
 
 #[tokio::test]
 async fn defaults_of_the_schema_are_filled_in() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "default": 3}}});
     let spec = ToolSpec::new("demo.n", "").with_input_schema(object(schema));
-    let server = server();
+    let server = builder().build().unwrap();
     server
         .register_tool(dynamic_tool(
             spec,
@@ -198,8 +202,8 @@ async fn defaults_of_the_schema_are_filled_in() {
 
 #[tokio::test]
 async fn a_server_provides_its_tools_to_others() {
-    let server = server();
+    let server = builder().build().unwrap();
     server.register_tool(shout()).unwrap();
     let tools = onetool::ToolsProvider::tools(&server).await.unwrap();
-    assert_eq!(tools[0].spec().name.as_str(), "demo.shout");
+    assert!(tools.iter().any(|it| it.spec().name.as_str() == "demo.shout"));
 }

@@ -1,0 +1,28 @@
+//! An API as an MCP server over stdio: every operation of its OpenAPI description is a tool.
+//!
+//! ```sh
+//! cargo run --quiet --ignore-rust-version -p onetool --example openapi -- pets ./petstore.yaml
+//! ```
+
+#![expect(clippy::print_stderr, reason = "stdout belongs to the protocol")]
+
+use std::error::Error;
+
+use onetool::Server;
+use onetool::openapi::{ApiOptions, Origin, load};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let (Some(name), Some(file)) = (args.next(), args.next()) else {
+        return Err("usage: openapi NAME FILE".into());
+    };
+    let api = load(Origin::File(file.into()), ApiOptions::new(name.as_str()), None).await?;
+    // What cannot be called is left out and named, never the whole description.
+    for (operation, reason) in &api.report.left_out {
+        eprintln!("'{operation}' is left out: {reason}");
+    }
+    let server = Server::builder().name(name.as_str()).openapi(&*name, api).build()?;
+    server.serve_stdio().await?;
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! The same cases on a server made with `Server::builder().openapi(…)`.
+
+#![expect(clippy::duplicate_mod, reason = "the same cases hold on a bare server")]
+
+#[path = "prompts.rs"]
+mod prompts;
+#[path = "resources.rs"]
+mod resources;
+#[path = "tools.rs"]
+mod tools;
+
+use onetool::openapi::{Api, ApiOptions, Origin, load};
+use onetool::{Server, ServerBuilder};
+
+const PETS: &str = r#"{
+    "openapi": "3.1.0",
+    "info": {"title": "Pets", "version": "1"},
+    "servers": [{"url": "https://pets.example.org"}],
+    "paths": {
+        "/pets": {"get": {"operationId": "listPets"}, "post": {"operationId": "addPet", "requestBody": {
+            "content": {"application/json": {"schema": {"type": "object", "properties": {"name": {"type": "string"}}}}}}}},
+        "/pets/{id}": {"get": {"operationId": "getPet", "parameters": [
+            {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}]}}
+    }
+}"#;
+
+/// Begins a server that serves an API already.
+fn builder() -> ServerBuilder {
+    // The cases run inside a runtime, where nothing may wait for another one but on a thread of its own.
+    let api = std::thread::spawn(|| tokio::runtime::Runtime::new().unwrap().block_on(pets())).join().unwrap();
+    Server::builder().openapi("pets", api)
+}
+
+async fn pets() -> Api {
+    let origin = Origin::Text { text: PETS.to_owned(), base: None };
+    load(origin, ApiOptions::new("pets"), None).await.unwrap()
+}
+
+/// The tools that are there before a case registers its own.
+const THERE: [&str; 3] = ["pets_list_pets", "pets_add_pet", "pets_get_pet"];

@@ -1,0 +1,35 @@
+//! `cargo xtask upstreams`: the official TypeScript client drives the gateway in front of real servers, and reads the
+//! lists that real API descriptions become.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::cargo::{self, Profile};
+use crate::process;
+use crate::tools::{self, Upstreams};
+
+pub(crate) fn run() -> Result<()> {
+    tools::require_programs()?;
+    let upstreams = tools::upstreams()?;
+    let descriptions = tools::api_descriptions()?;
+    cargo::build_debug()?;
+
+    println!("--- real servers");
+    let onetool = cargo::binary(Profile::Debug, "onetool")?;
+    let mut servers = script(&upstreams, "servers.mjs");
+    servers.arg(&onetool).arg(&upstreams.packages).arg(&upstreams.programs);
+    process::run(servers.arg(tools::scratch("upstreams")?))?;
+
+    println!("--- lists of real API descriptions");
+    let server = cargo::binary(Profile::Debug, "examples/openapi")?;
+    let mut lists = script(&upstreams, "lists.mjs");
+    lists.arg(&server).arg(&upstreams.packages).arg(&descriptions);
+    process::run(lists.arg(tools::scratch("lists")?))
+}
+
+fn script(upstreams: &Upstreams, name: &str) -> Command {
+    let mut command = Command::new(&upstreams.node);
+    command.arg(cargo::root().join("tests/upstreams").join(name));
+    command
+}
