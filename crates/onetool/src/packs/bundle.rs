@@ -10,7 +10,6 @@ use crate::catalog::{Catalog, ToolDocs};
 use crate::config::{Config, PacksConfig, Redactor};
 
 /// A pack that comes with onetool.
-#[cfg_attr(not(feature = "_pack"), expect(dead_code, reason = "a program without packs makes none"))]
 pub(crate) struct Bundle {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
@@ -18,7 +17,6 @@ pub(crate) struct Bundle {
 }
 
 /// A tool, with what helps to find and use it.
-#[cfg_attr(not(feature = "_pack"), expect(dead_code, reason = "a program without packs makes none"))]
 pub(crate) struct BundledTool {
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) docs: ToolDocs,
