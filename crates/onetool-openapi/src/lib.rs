@@ -13,6 +13,7 @@ mod error;
 mod glob;
 mod guard;
 mod load;
+mod media_type;
 mod names;
 mod options;
 mod plan;

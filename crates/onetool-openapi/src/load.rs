@@ -9,11 +9,11 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
 use crate::cache::CacheFile;
-use crate::call::{OperationTool, Shared};
+use crate::call::{Base, OperationTool, Shared};
 use crate::document::{Location, Text, shown_url};
 use crate::guard::NetworkGuard;
 use crate::names::PACK_NAME_MAX;
-use crate::plan::{self, Plan, Planned};
+use crate::plan::{self, Operation, Plan, Planned};
 use crate::source::{Origin, read_referenced};
 use crate::transport::LazyClient;
 use crate::{ApiOptions, LoadError};
@@ -247,9 +247,10 @@ async fn assemble(
     } else if operations.iter().all(|it| it.server.is_none()) && !operations.is_empty() {
         return Err(LoadError::NoBaseUrl { reason: header.no_base_url });
     }
-    let base_for = (base.clone(), base_is_given);
     let limit = options.limits.answer_bytes;
-    let shared = Shared::new(store, base_for, headers, client, limit, options.auth.clone(), header.schemes);
+    let shared_base = Base { url: base.clone(), is_given: base_is_given };
+    let shared =
+        Shared::new(store, shared_base, headers, client, limit, options.auth.clone(), header.schemes);
     for url in shared.token_urls() {
         check_transport(&url, true)?;
     }
@@ -273,20 +274,7 @@ async fn assemble(
             left_out.push((operation.key, reason));
             continue;
         }
-        let lazy = |span| {
-            let shared = shared.clone();
-            Schema::lazy(move || shared.store.schema(span))
-        };
-        let spec = ToolSpec {
-            name: ToolName::in_pack(&options.name, &operation.name),
-            title: None,
-            description: operation.description,
-            input_schema: lazy(operation.input),
-            output_schema: operation.output.map(lazy),
-            annotations: Some(operation.annotations),
-            meta: None,
-        };
-        tools.push(Arc::new(OperationTool { spec, call: operation.call, shared: shared.clone() }));
+        tools.push(Arc::new(tool(&options.name, operation, &shared)));
     }
     let report = Report {
         title: header.title,
@@ -301,6 +289,24 @@ async fn assemble(
         ..Report::default()
     };
     Ok(Api { tools, report })
+}
+
+/// Makes the tool of an operation; its schemas are built when somebody asks for them.
+fn tool(pack: &str, operation: Operation, shared: &Arc<Shared>) -> OperationTool {
+    let lazy = |span| {
+        let shared = shared.clone();
+        Schema::lazy(move || shared.store.schema(span))
+    };
+    let spec = ToolSpec {
+        name: ToolName::in_pack(pack, &operation.name),
+        title: None,
+        description: operation.description,
+        input_schema: lazy(operation.input),
+        output_schema: operation.output.map(lazy),
+        annotations: Some(operation.annotations),
+        meta: None,
+    };
+    OperationTool { spec, call: operation.call, shared: shared.clone() }
 }
 
 /// Refuses to send credentials where others can read them on the way.

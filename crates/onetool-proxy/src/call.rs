@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::answer::take;
+use crate::breaker::Permit;
 use crate::exchange::{Failure, exchange};
 use crate::link::{Access, Link, Phase};
 
@@ -74,21 +75,29 @@ impl Access {
         let until = cx.deadline().map_or(limit, |deadline| limit.min(deadline.into()));
         let link = self.link(until).await?;
         let mut done = converse(&link, make, cx, until).await;
-        let broken = match &done {
-            Err(Interruption::Failure(Failure::Broken(text))) => Some((true, text.clone())),
-            Err(Interruption::Failure(Failure::NotSent(text))) => Some((false, text.clone())),
-            _ => None,
+        let (was_sent, text) = match &done {
+            Err(Interruption::Failure(Failure::Broken(text))) => (true, text),
+            Err(Interruption::Failure(Failure::NotSent(text))) => (false, text),
+            _ => return self.judged(done, permit, until < limit),
         };
-        if let Some((was_sent, text)) = broken {
-            let renewed = self.renewed(&link, until).await;
-            if was_sent && !is_safe {
-                return Err(self.failed(&format!(
-                    "{text}; the call was sent and is not repeated by itself, because it may change something: \
-                     call again if it should"
-                )));
-            }
-            done = converse(&*renewed?, make, cx, until).await;
+        let renewed = self.renewed(&link, until).await;
+        if was_sent && !is_safe {
+            return Err(self.failed(&format!(
+                "{text}; the call was sent and is not repeated by itself, because it may change something: \
+                 call again if it should"
+            )));
         }
+        done = converse(&*renewed?, make, cx, until).await;
+        self.judged(done, permit, until < limit)
+    }
+
+    /// Tells the breaker how a call went, and says in words what went wrong.
+    fn judged(
+        &self,
+        done: Result<Value, Interruption>,
+        permit: Permit<'_>,
+        is_callers_deadline: bool,
+    ) -> Result<Value, CallError> {
         let failure = match done {
             Ok(value) => {
                 permit.succeeded();
@@ -107,7 +116,7 @@ impl Access {
             }
             // The caller's own impatience says nothing about the upstream.
             Failure::Cancelled => return Err(self.failed("was not waited for: the call was cancelled")),
-            Failure::Timeout if until < limit => {
+            Failure::Timeout if is_callers_deadline => {
                 return Err(self.failed("did not answer before the deadline of the call"));
             }
             Failure::Timeout => format!("did not answer within {} s", self.timeout.as_secs_f64()),

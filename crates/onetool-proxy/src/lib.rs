@@ -31,6 +31,7 @@ mod call;
 mod calls;
 mod child;
 mod client;
+mod complete;
 mod config;
 mod connect;
 mod exchange;

@@ -1,19 +1,16 @@
 //! A resource or resource template of an upstream, under an address that names its pack.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use onetool_core::{
     BoxFuture, CallContext, ReadRequest, Resource, ResourceContents, ResourceError, ResourceSpec,
 };
-use rmcp::model::{ClientRequest, ReadResourceRequest, ReadResourceRequestParams};
+use rmcp::model::{ClientRequest, ReadResourceRequest, ReadResourceRequestParams, Reference};
 use serde_json::Value;
 
 use crate::answer::resource_contents;
 use crate::call::Round;
-use crate::link::{Access, Phase};
-
-const COMPLETION_TIMEOUT: Duration = Duration::from_secs(5);
+use crate::link::Access;
 
 /// Returns the address under which a pack's resource is served: `onetool://server/{pack}/{uri}`.
 ///
@@ -110,32 +107,7 @@ impl Resource for UpstreamResource {
 
     fn complete<'a>(&'a self, hole: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
         Box::pin(async move {
-            let reference = rmcp::model::Reference::for_resource(self.own_uri.clone());
-            self.access.complete(reference, hole, typed).await
+            self.access.complete(Reference::for_resource(self.own_uri.clone()), hole, typed).await
         })
-    }
-}
-
-impl Access {
-    /// Asks the upstream for proposals; one that has none to make, or is away, makes none.
-    pub(crate) async fn complete(
-        &self,
-        reference: rmcp::model::Reference,
-        argument: &str,
-        typed: &str,
-    ) -> Vec<String> {
-        let phase = self.phase.borrow().clone();
-        let Phase::Up(link) = phase else { return Vec::new() };
-        if link.info.capabilities.completions.is_none() {
-            return Vec::new();
-        }
-        let argument = rmcp::model::ArgumentInfo::new(argument, typed);
-        let request =
-            rmcp::model::CompleteRequest::new(rmcp::model::CompleteRequestParams::new(reference, argument));
-        let asked = link.peer.send_request(ClientRequest::CompleteRequest(request));
-        let Ok(Ok(result)) = tokio::time::timeout(COMPLETION_TIMEOUT, asked).await else { return Vec::new() };
-        let Ok(result) = crate::exchange::plain(result) else { return Vec::new() };
-        let values = result["completion"]["values"].as_array().into_iter().flatten();
-        values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
     }
 }

@@ -165,6 +165,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn o1_only_logging_in_with_oauth_may_fail_and_only_on_the_client_side() {
+        for side in Side::ALL {
+            let accepted = baseline(side).unwrap().map(|path| fs::read_to_string(path).unwrap());
+            let accepted = accepted.unwrap_or_default();
+            let mut entries = accepted.lines().filter_map(|line| line.trim_start().strip_prefix("- "));
+            match side {
+                Side::Client => assert!(entries.all(|it| it.starts_with("auth/"))),
+                Side::Server | Side::Gateway => assert_eq!(entries.next(), None),
+            }
+        }
+    }
+
+    #[test]
     fn a_baseline_of_comments_has_no_entries() {
         assert!(!has_entries("# reason\nserver: []\n"));
         assert!(has_entries("server:\n  - tools-list  # reason\n"));

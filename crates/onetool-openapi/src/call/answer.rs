@@ -4,6 +4,8 @@ use onetool_core::{ContentBlock, ResourceContents, ToolOutput};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use crate::media_type::{essence, is_json};
+
 /// How much of an error's body is shown as text.
 const ERROR_TEXT: usize = 4_000;
 
@@ -27,7 +29,7 @@ impl Answer {
         if self.bytes.is_empty() {
             return ToolOutput::text(format!("{}, without content", self.status));
         }
-        let media_type = media_type(&self.content_type);
+        let media_type = essence(&self.content_type);
         if let Some(value) = self.json(&media_type) {
             return ToolOutput::structured(value);
         }
@@ -55,7 +57,7 @@ impl Answer {
     }
 
     fn error(self, scrub: impl Fn(&str) -> String) -> ToolOutput {
-        let media_type = media_type(&self.content_type);
+        let media_type = essence(&self.content_type);
         let text = scrub(&String::from_utf8_lossy(&self.bytes));
         let shown: String = text.trim().chars().take(ERROR_TEXT).collect();
         let cut = if shown.len() < text.trim().len() { " […]" } else { "" };
@@ -76,15 +78,6 @@ impl Answer {
         let may_be = is_json(media_type) || (media_type.is_empty() && matches!(starts, Some(b'{' | b'[')));
         if may_be { serde_json::from_slice(&self.bytes).ok() } else { None }
     }
-}
-
-/// Returns the media type of a `Content-Type`, without its parameters.
-pub(super) fn media_type(content_type: &str) -> String {
-    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-pub(super) fn is_json(media_type: &str) -> bool {
-    matches!(media_type, "application/json" | "text/json") || media_type.ends_with("+json")
 }
 
 /// Reads text that is not UTF-8: Latin-1 if that is what it says, else with marks where it cannot be read.

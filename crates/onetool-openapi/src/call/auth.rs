@@ -14,7 +14,7 @@ use url::Url;
 
 use super::request::Request;
 use super::style::Escape;
-use crate::plan::model::{Place, Scheme};
+use crate::plan::model::{Alternative, Place, Scheme};
 use crate::transport::{LazyClient, causes, read_limited};
 use crate::{Auth, Credential};
 
@@ -38,7 +38,16 @@ pub(super) struct Authenticator {
     secrets: std::sync::RwLock<Vec<String>>,
 }
 
+/// Client, URL and scope.
 type TokenKey = (String, String, String);
+
+/// What a token is asked for with.
+struct TokenRequest<'a> {
+    client_id: &'a str,
+    secret: &'a str,
+    url: Url,
+    scope: String,
+}
 
 struct Token {
     value: String,
@@ -98,7 +107,7 @@ impl Authenticator {
     pub(super) async fn apply(
         &self,
         request: &mut Request,
-        security: Option<&[IndexMap<String, Vec<String>>]>,
+        security: Option<&[Alternative]>,
         client: &LazyClient,
     ) -> Result<bool, ToolError> {
         let mut renewable = false;
@@ -120,8 +129,17 @@ impl Authenticator {
                 (Credential::Basic { username, password }, _) => {
                     authorize(request, &format!("Basic {}", basic(username, password.expose())))?;
                 }
-                (Credential::ClientCredentials { .. }, _) => {
-                    let token = self.token(credential, scheme, scopes, client).await?;
+                (Credential::ClientCredentials { client_id, client_secret, scopes: given, token_url }, _) => {
+                    let of_scheme = match scheme {
+                        Some(Scheme::OAuth2 { token_url: Some(url) }) => Url::parse(url).ok(),
+                        _ => None,
+                    };
+                    let Some(url) = token_url.clone().or(of_scheme) else {
+                        return Err(ToolError::failed("nobody says where OAuth2 tokens are; set token_url"));
+                    };
+                    let scope = if given.is_empty() { scopes.join(" ") } else { given.join(" ") };
+                    let wanted = TokenRequest { client_id, secret: client_secret.expose(), url, scope };
+                    let token = self.token(&wanted, client).await?;
                     authorize(request, &format!("Bearer {token}"))?;
                     renewable = true;
                 }
@@ -158,11 +176,11 @@ impl Authenticator {
     }
 
     /// Chooses the first alternative that all credentials are there for.
-    fn choose<'a>(&'a self, security: Option<&'a [IndexMap<String, Vec<String>>]>) -> Vec<Proof<'a>> {
+    fn choose<'a>(&'a self, security: Option<&'a [Alternative]>) -> Vec<Proof<'a>> {
         match security {
             Some([]) => return Vec::new(), // open to everybody, says the description
             Some(alternatives) => {
-                let complete = |all: &'a IndexMap<String, Vec<String>>| {
+                let complete = |all: &'a Alternative| {
                     all.iter().map(|(name, scopes)| self.proof(name, scopes)).collect::<Option<Vec<_>>>()
                 };
                 let mut not_empty = alternatives.iter().filter(|it| !it.is_empty());
@@ -184,30 +202,14 @@ impl Authenticator {
         Some(Proof { credential: of_name.or_else(any)?, scheme, scopes })
     }
 
-    async fn token(
-        &self,
-        credential: &Credential,
-        scheme: Option<&Scheme>,
-        required: &[String],
-        client: &LazyClient,
-    ) -> Result<String, ToolError> {
-        let Credential::ClientCredentials { client_id, client_secret, scopes, token_url } = credential else {
-            return Err(ToolError::failed("invariant: only clients fetch tokens"));
-        };
-        let of_scheme = match scheme {
-            Some(Scheme::OAuth2 { token_url: Some(url) }) => Url::parse(url).ok(),
-            _ => None,
-        };
-        let Some(url) = token_url.clone().or(of_scheme) else {
-            return Err(ToolError::failed("nobody says where OAuth2 tokens are; set token_url"));
-        };
-        let scope = if scopes.is_empty() { required.join(" ") } else { scopes.join(" ") };
-        let key = (client_id.clone(), url.to_string(), scope.clone());
+    /// Returns a token that still lasts, and fetches one if there is none.
+    async fn token(&self, wanted: &TokenRequest<'_>, client: &LazyClient) -> Result<String, ToolError> {
+        let key = (wanted.client_id.to_owned(), wanted.url.to_string(), wanted.scope.clone());
         let mut tokens = self.tokens.lock().await;
         if let Some(token) = tokens.get(&key).filter(|it| it.ends > Instant::now()) {
             return Ok(token.value.clone());
         }
-        let token = fetch(client, &url, client_id, client_secret.expose(), &scope).await?;
+        let token = wanted.fetch(client).await?;
         self.hide(token.value.clone());
         let value = token.value.clone();
         tokens.insert(key, token);
@@ -230,50 +232,61 @@ fn fits(credential: &Credential, scheme: Option<&Scheme>) -> bool {
     }
 }
 
-/// Gets a token, first with the client in the header as RFC 6749 wants it, then in the body as some servers do.
-async fn fetch(
-    client: &LazyClient,
-    url: &Url,
-    id: &str,
-    secret: &str,
-    scope: &str,
-) -> Result<Token, ToolError> {
-    let failed = |reason: String| ToolError::failed(format!("cannot get an OAuth2 token: {reason}"));
-    client.guard().check(url).await.map_err(|error| failed(error.to_string()))?;
-    let http = client.get().map_err(failed)?;
-    let mut form = "grant_type=client_credentials".to_owned();
-    let field = |name: &str, value: &str| format!("&{name}={}", Escape::Form.text(value));
-    if !scope.is_empty() {
-        form.push_str(&field("scope", scope));
+impl TokenRequest<'_> {
+    /// Gets a token, first with the client in the header as RFC 6749 wants it, then in the body as some servers do.
+    async fn fetch(&self, client: &LazyClient) -> Result<Token, ToolError> {
+        let failed = |reason: String| ToolError::failed(format!("cannot get an OAuth2 token: {reason}"));
+        client.guard().check(&self.url).await.map_err(|error| failed(error.to_string()))?;
+        let http = client.get().map_err(failed)?;
+        let mut refused = String::new();
+        for is_in_body in [false, true] {
+            let response = self.send(http, is_in_body).await;
+            let response = response.map_err(|error| failed(causes(&error.without_url())))?;
+            let status = response.status();
+            if matches!(status.as_u16(), 400 | 401) && !is_in_body {
+                continue;
+            }
+            let bytes = read_limited(response, MAX_TOKEN_ANSWER).await;
+            let bytes = bytes.map_err(|error| failed(causes(&error)))?.unwrap_or_default();
+            let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            if let Some(token) = Token::of(&answer).filter(|_| status.is_success()) {
+                return Ok(token);
+            }
+            let error = answer.get("error").and_then(Value::as_str);
+            refused = format!("HTTP {status}: {}", error.unwrap_or("no access_token in the answer"));
+        }
+        Err(failed(refused))
     }
-    let mut refused = String::new();
-    for in_body in [false, true] {
-        let request = http.post(url.clone()).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-        let request = if in_body {
-            request.body(format!("{form}{}{}", field("client_id", id), field("client_secret", secret)))
+
+    async fn send(
+        &self,
+        http: &reqwest::Client,
+        is_in_body: bool,
+    ) -> Result<reqwest::Response, reqwest::Error> {
+        let mut form = "grant_type=client_credentials".to_owned();
+        let field = |name: &str, value: &str| format!("&{name}={}", Escape::Form.text(value));
+        if !self.scope.is_empty() {
+            form.push_str(&field("scope", &self.scope));
+        }
+        let mut request = http.post(self.url.clone());
+        if is_in_body {
+            form.push_str(&field("client_id", self.client_id));
+            form.push_str(&field("client_secret", self.secret));
         } else {
-            let (id, secret) = (Escape::Form.text(id), Escape::Form.text(secret));
-            request.basic_auth(id, Some(secret)).body(form.clone())
-        };
-        let response = request.send().await.map_err(|error| failed(causes(&error.without_url())))?;
-        let status = response.status();
-        if matches!(status.as_u16(), 400 | 401) && !in_body {
-            continue;
+            request =
+                request.basic_auth(Escape::Form.text(self.client_id), Some(Escape::Form.text(self.secret)));
         }
-        let bytes = read_limited(response, MAX_TOKEN_ANSWER).await.map_err(|error| failed(causes(&error)))?;
-        let answer: Value = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default();
-        if let Some(value) =
-            answer.get("access_token").and_then(Value::as_str).filter(|_| status.is_success())
-        {
-            let life =
-                answer.get("expires_in").and_then(Value::as_u64).map_or(USUAL_LIFE, Duration::from_secs);
-            let ends = Instant::now() + life.saturating_sub(EARLY);
-            return Ok(Token { value: value.to_owned(), ends });
-        }
-        let error = answer.get("error").and_then(Value::as_str).unwrap_or("no access_token in the answer");
-        refused = format!("HTTP {status}: {error}");
+        request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form).send().await
     }
-    Err(failed(refused))
+}
+
+impl Token {
+    /// Reads a token server's answer.
+    fn of(answer: &Value) -> Option<Self> {
+        let value = answer.get("access_token")?.as_str()?.to_owned();
+        let life = answer.get("expires_in").and_then(Value::as_u64).map_or(USUAL_LIFE, Duration::from_secs);
+        Some(Self { value, ends: Instant::now() + life.saturating_sub(EARLY) })
+    }
 }
 
 fn basic(username: &str, password: &str) -> String {

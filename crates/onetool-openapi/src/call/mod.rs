@@ -18,7 +18,7 @@ use tracing::Instrument as _;
 use url::Url;
 
 use crate::Auth;
-use crate::plan::model::{CallPlan, Scheme};
+use crate::plan::model::{Alternative, CallPlan, Scheme};
 use crate::store::{Span, Store};
 use crate::transport::{LazyClient, MAX_REDIRECTS, causes};
 use answer::Answer;
@@ -29,20 +29,32 @@ use request::Request;
 /// What all operations of an API share.
 pub(crate) struct Shared {
     pub(crate) store: Store,
-    /// Where operations are that do not say otherwise.
-    pub(crate) base: Option<Url>,
-    /// Whether the operator said so, and not the description.
-    pub(crate) base_is_given: bool,
+    pub(crate) base: Base,
     pub(crate) headers: HeaderMap,
     pub(crate) client: LazyClient,
     pub(crate) answer_bytes: usize,
     authenticator: Authenticator,
 }
 
+/// Where operations are that do not say otherwise.
+pub(crate) struct Base {
+    pub(crate) url: Option<Url>,
+    /// Whether the operator said so, and not the description.
+    pub(crate) is_given: bool,
+}
+
+impl Base {
+    /// Tells whether credentials may go there: a server that only the description names gets none once the operator
+    /// named another one.
+    fn trusts(&self, server: &Url) -> bool {
+        !self.is_given || self.url.as_ref().is_some_and(|it| it.origin() == server.origin())
+    }
+}
+
 impl Shared {
     pub(crate) fn new(
         store: Store,
-        base: (Option<Url>, bool),
+        base: Base,
         headers: HeaderMap,
         client: LazyClient,
         answer_bytes: usize,
@@ -52,7 +64,7 @@ impl Shared {
         let secrets: Vec<String> =
             headers.values().filter_map(|it| it.to_str().ok()).map(str::to_owned).collect();
         let authenticator = Authenticator::new(auth, schemes, &secrets);
-        Self { store, base: base.0, base_is_given: base.1, headers, client, answer_bytes, authenticator }
+        Self { store, base, headers, client, answer_bytes, authenticator }
     }
 
     pub(crate) fn token_urls(&self) -> impl Iterator<Item = Url> {
@@ -91,29 +103,16 @@ impl OperationTool {
         let plan: CallPlan = serde_json::from_str(shared.store.get(self.call))
             .map_err(|error| ToolError::failed(format!("the plan of this operation is damaged: {error}")))?;
         let own = plan.server.as_deref().and_then(|url| Url::parse(url).ok());
-        let Some(base) = own.as_ref().or(shared.base.as_ref()) else {
+        let Some(base) = own.as_ref().or(shared.base.url.as_ref()) else {
             return Err(ToolError::failed("nobody says where this API is; set base_url"));
         };
-        // A server that only the description names gets no credentials once the operator named another one.
-        let is_trusted =
-            !shared.base_is_given || shared.base.as_ref().is_some_and(|it| it.origin() == base.origin());
+        let is_trusted = shared.base.trusts(base);
         let none = HeaderMap::new();
         let draft = Request::new(&plan, base, if is_trusted { &shared.headers } else { &none }, args)?;
-        let mut response = None;
-        for attempt in 0..2 {
-            let mut request = draft.clone();
-            let renewable = is_trusted
-                && shared.authenticator.apply(&mut request, plan.security.as_deref(), &shared.client).await?;
-            let answered = self.exchange(request).await?;
-            let refused = answered.status() == StatusCode::UNAUTHORIZED && renewable && attempt == 0;
-            response = Some(answered);
-            if !refused {
-                break;
-            }
-            shared.authenticator.renew().await;
-        }
-        let Some(response) = response else {
-            return Err(ToolError::failed("invariant: one attempt is made"));
+        let response = if is_trusted {
+            self.authorized(draft, plan.security.as_deref()).await?
+        } else {
+            self.exchange(draft).await?
         };
         let status = response.status();
         tracing::Span::current().record("status", status.as_u16());
@@ -125,6 +124,25 @@ impl OperationTool {
                 Ok(Answer { status, content_type, bytes }.output(|text| shared.authenticator.scrub(text)))
             }
         }
+    }
+
+    /// Sends a request with credentials; once more if they were refused and others can be had.
+    async fn authorized(
+        &self,
+        draft: Request,
+        security: Option<&[Alternative]>,
+    ) -> Result<Response, ToolError> {
+        let Shared { authenticator, client, .. } = &*self.shared;
+        let mut request = draft.clone();
+        let is_renewable = authenticator.apply(&mut request, security, client).await?;
+        let response = self.exchange(request).await?;
+        if response.status() != StatusCode::UNAUTHORIZED || !is_renewable {
+            return Ok(response);
+        }
+        authenticator.renew().await;
+        let mut request = draft;
+        authenticator.apply(&mut request, security, client).await?;
+        self.exchange(request).await
     }
 
     /// Makes the output that stands for an answer in the store.

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::Planner;
 use super::model::{Body, BodyKind, Encoding, Field, Place, Style};
-use super::operation::{Arguments, is_json};
+use super::operation::Arguments;
 use super::parameter::{collection_format, default_in_words, styled};
+use crate::media_type::{essence, is_json};
 use crate::schema::{Dialect, is_true};
 
 /// How many schemas are looked at to find the properties of one body.
@@ -321,10 +322,6 @@ fn file_schema(schema: Value) -> Value {
         return json!({"type": "array", "items": {"type": "string"}, "description": description});
     }
     json!({"type": "string", "description": description})
-}
-
-fn essence(media_type: &str) -> String {
-    media_type.split(';').next().unwrap_or(media_type).trim().to_ascii_lowercase()
 }
 
 /// Which of several media types to send: the lowest.

@@ -20,12 +20,15 @@ pub(crate) struct CallPlan {
     pub(crate) arguments: Vec<Argument>,
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<Body>,
-    /// Alternatives, each a set of schemes with scopes; `None` where the description says nothing.
+    /// `None` where the description says nothing.
     #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
-    pub(crate) security: Option<Vec<IndexMap<String, Vec<String>>>>,
+    pub(crate) security: Option<Vec<Alternative>>,
     #[serde(rename = "t")]
     pub(crate) accept: String,
 }
+
+/// One way to be let in: schemes, all of which are needed, and the scopes of each.
+pub(crate) type Alternative = IndexMap<String, Vec<String>>;
 
 /// An argument outside the body.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -7,10 +7,11 @@ use indexmap::IndexMap;
 use onetool_core::{JsonObject, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::model::{Argument, Body, CallPlan, Encoding, Place, Style};
+use super::model::{Alternative, Argument, Body, CallPlan, Encoding, Place, Style};
 use super::parameter::{Found, Parameter};
 use super::{Operation, Planner, servers};
 use crate::document::Document;
+use crate::media_type::is_json;
 use crate::names::{ArgumentNames, name_from_path};
 use crate::options::Candidate;
 use crate::schema::is_true;
@@ -333,7 +334,7 @@ fn merged(of_method: ToolAnnotations, given: ToolAnnotations) -> ToolAnnotations
     }
 }
 
-fn requirements(security: &Value) -> Option<Vec<IndexMap<String, Vec<String>>>> {
+fn requirements(security: &Value) -> Option<Vec<Alternative>> {
     let scopes = |scopes: &Value| {
         let scopes = scopes.as_array().into_iter().flatten().filter_map(Value::as_str);
         scopes.map(str::to_owned).collect::<Vec<_>>()
@@ -343,11 +344,6 @@ fn requirements(security: &Value) -> Option<Vec<IndexMap<String, Vec<String>>>> 
         Some(schemes.map(|(name, it)| (name.clone(), scopes(it))).collect())
     };
     Some(security.as_array()?.iter().filter_map(alternative).collect())
-}
-
-pub(super) fn is_json(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or(media_type).trim().to_ascii_lowercase();
-    matches!(essence.as_str(), "application/json" | "text/json") || essence.ends_with("+json")
 }
 
 fn types_are_json<'a>(mut types: impl Iterator<Item = &'a String>) -> bool {

@@ -125,6 +125,47 @@ async fn oas_1_6_one_bad_operation_is_reported_and_the_rest_load() {
 }
 
 #[tokio::test]
+async fn oas_1_6_a_hundred_bad_operations_are_reported_one_by_one() {
+    let broken = (0..100).map(|number| {
+        let parameter = json!({"$ref": format!("#/components/parameters/None{number}")});
+        (
+            format!("/p{number}"),
+            json!({"get": {"operationId": format!("bad{number}"), "parameters": [parameter]}}),
+        )
+    });
+    let mut paths: serde_json::Map<String, Value> = broken.collect();
+    paths.insert("/good".into(), json!({"get": {"operationId": "good"}}));
+    let mut options = ApiOptions::new("api");
+    options.base_url = Some("https://x.example".parse().unwrap());
+    let api = load_text(openapi(Value::Object(paths)).to_string(), options).await.unwrap();
+    assert_eq!(api.tools.iter().map(|it| it.spec().name.tool()).collect::<Vec<_>>(), ["good"]);
+    assert_eq!(api.report.left_out.len(), 100);
+    assert_eq!(api.report.left_out[99].0, "bad99");
+}
+
+#[tokio::test]
+async fn oas_1_6_a_description_of_30_mb_loads_and_one_that_is_cut_off_says_where() {
+    let long = "x".repeat(1 << 20);
+    let paths: serde_json::Map<String, Value> = (0..30)
+        .map(|number| {
+            (format!("/p{number}"), json!({"get": {"operationId": format!("o{number}"), "x-note": long}}))
+        })
+        .collect();
+    let mut text = openapi(Value::Object(paths)).to_string();
+    assert!(text.len() > 30_000_000);
+    let mut options = ApiOptions::new("api");
+    options.base_url = Some("https://x.example".parse().unwrap());
+    let api = load_text(text.clone(), options.clone()).await.unwrap();
+    assert_eq!((api.tools.len(), api.report.document_bytes), (30, text.len()));
+    text.truncate(20_000_000);
+    let error = load_text(text, options).await.err().unwrap().to_string();
+    assert!(
+        error.contains("is not valid JSON") && error.contains("EOF while parsing a string at line 1"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn oas_1_6_what_is_no_description_says_why() {
     let deep =
         format!("{{\"openapi\": \"3.0.0\", \"info\": {}1{}}}", "[".repeat(200_000), "]".repeat(200_000));

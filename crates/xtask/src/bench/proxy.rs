@@ -1,7 +1,7 @@
 //! `cargo xtask bench proxy`: a call through the gateway, beside the same call without it and through FastMCP's proxy.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -114,7 +114,8 @@ impl Bench {
         fs::write(&config, json!({"version": 1, "servers": {"up": server}}).to_string())?;
         let mut command = Command::new(&self.onetool);
         command.arg("serve").arg("--config").arg(config).current_dir(&self.folder);
-        Ok(quiet_home(command, &self.folder))
+        command.env("HOME", &self.folder).env_remove("ONETOOL_CONFIG");
+        Ok(command)
     }
 
     fn peer(&self, upstream: &Upstream) -> Command {
@@ -123,11 +124,6 @@ impl Bench {
         command.current_dir(&self.folder);
         command
     }
-}
-
-fn quiet_home(mut command: Command, home: &Path) -> Command {
-    command.env("HOME", home).env_remove("ONETOOL_CONFIG");
-    command
 }
 
 fn calls(server: &mut Command, tool: &str, argument: &str) -> Result<Vec<Duration>> {
@@ -160,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_bars_count() {
+    fn o4_what_the_gateway_adds_is_held_against_both_bars() {
         assert_eq!(missed("x", 100.0, 10_000.0), Vec::<String>::new());
         assert_eq!(missed("x", 400.0, 10_000.0).len(), 1);
         assert_eq!(missed("x", 200.0, 300.0).len(), 1);
