@@ -20,7 +20,7 @@ use crate::exchange::{Failure, http_failure};
 use crate::lines::{Findings, LineTransport};
 use crate::link::Link;
 use crate::scrub::Scrubber;
-use crate::stderr::{LastWords, drain};
+use crate::stderr::{ErrorOutput, LastWords, Readers, drain};
 use crate::tap::{Changes, Tap};
 use crate::{Surroundings, Transport, UpstreamConfig};
 
@@ -93,6 +93,7 @@ pub(crate) struct Connector {
     pub(crate) config: UpstreamConfig,
     pub(crate) around: Surroundings,
     pub(crate) scrubber: Arc<Scrubber>,
+    pub(crate) output: ErrorOutput,
     pub(crate) shutdown: CancellationToken,
 }
 
@@ -132,7 +133,8 @@ impl Connector {
             },
         })?;
         let (last_words, findings) = (LastWords::default(), Findings::default());
-        let draining = drain(streams.stderr, self.name.clone(), self.scrubber.clone(), last_words.clone());
+        let readers = Readers { last_words: last_words.clone(), output: self.output.clone() };
+        let draining = drain(streams.stderr, self.name.clone(), self.scrubber.clone(), readers);
         let stderr = tokio::spawn(draining);
         let limits = self.config.limits.clone();
         let transport =

@@ -13,6 +13,8 @@ const LINE_MAX: usize = 2000;
 /// What is read of a line: more than is shown, so that a secret at the cut is still seen whole and taken out.
 const READ_MAX: usize = 2 * LINE_MAX;
 const REMEMBERED: usize = 3;
+/// So many lines of all children of an upstream are kept for a person to read.
+const SHOWN: usize = 100;
 const REMEMBERED_LINE_MAX: usize = 200;
 /// So many lines are logged in one [`PERIOD`]; the rest is counted.
 const LINES_PER_PERIOD: usize = 100;
@@ -38,12 +40,37 @@ impl LastWords {
     }
 }
 
+/// What the children of one upstream wrote to their standard error, for a person to read.
+#[derive(Clone, Default)]
+pub(crate) struct ErrorOutput(Arc<Mutex<VecDeque<String>>>);
+
+impl ErrorOutput {
+    fn push(&self, line: &str) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == SHOWN {
+            lines.pop_front();
+        }
+        lines.push_back(line.to_owned());
+    }
+
+    /// Returns the last lines, the oldest first.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+/// Where the lines of a child go, beside the log.
+pub(crate) struct Readers {
+    pub(crate) last_words: LastWords,
+    pub(crate) output: ErrorOutput,
+}
+
 /// Reads a child's standard error until it ends.
 pub(crate) async fn drain(
     mut stream: impl AsyncRead + Unpin,
     name: Arc<str>,
     scrubber: Arc<Scrubber>,
-    last_words: LastWords,
+    readers: Readers,
 ) {
     let mut log = MeasuredLog { name, period: Instant::now(), logged: 0, left_out: 0 };
     let (mut buffer, mut line) = (vec![0; 8192], Vec::new());
@@ -55,22 +82,23 @@ pub(crate) async fn drain(
             let room = READ_MAX - line.len();
             line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
-                finish(&mut line, &mut log, &scrubber, &last_words);
+                finish(&mut line, &mut log, &scrubber, &readers);
             }
         }
         if count == 0 {
-            finish(&mut line, &mut log, &scrubber, &last_words);
+            finish(&mut line, &mut log, &scrubber, &readers);
             return log.flush();
         }
     }
 }
 
-fn finish(line: &mut Vec<u8>, log: &mut MeasuredLog, scrubber: &Scrubber, last_words: &LastWords) {
+fn finish(line: &mut Vec<u8>, log: &mut MeasuredLog, scrubber: &Scrubber, readers: &Readers) {
     let text = scrubber.scrub(String::from_utf8_lossy(line).trim());
     let text = cut(&text, LINE_MAX);
     line.clear();
     if !text.is_empty() {
-        last_words.push(text);
+        readers.last_words.push(text);
+        readers.output.push(text);
         log.line(text);
     }
 }

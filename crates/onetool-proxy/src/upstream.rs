@@ -13,6 +13,7 @@ use crate::breaker::Breaker;
 use crate::connect::Connector;
 use crate::link::{Access, Phase};
 use crate::scrub::Scrubber;
+use crate::stderr::ErrorOutput;
 use crate::supervisor::Supervisor;
 use crate::{Guard, Snapshot, State, UpstreamConfig};
 
@@ -35,6 +36,7 @@ pub struct Upstream {
     name: Arc<str>,
     snapshot: watch::Receiver<Arc<Snapshot>>,
     reconnect: Arc<Notify>,
+    output: ErrorOutput,
     task: Option<JoinHandle<()>>,
     shutdown: DropGuard,
 }
@@ -63,12 +65,14 @@ impl Upstream {
             phase: watch::channel(Phase::Connecting).0,
             stale: watch::channel(None).0,
         });
+        let output = ErrorOutput::default();
         let task = is_wanted.then(|| {
             let connector = Arc::new(Connector {
                 name: name.clone(),
                 config,
                 around: surroundings,
                 scrubber,
+                output: output.clone(),
                 shutdown: shutdown.clone(),
             });
             let retired = TaskTracker::new();
@@ -76,7 +80,7 @@ impl Upstream {
                 Supervisor { connector, access, snapshot, reconnect: reconnect.clone(), retired };
             tokio::spawn(supervisor.run())
         });
-        Self { name, snapshot: watched, reconnect, task, shutdown: shutdown.drop_guard() }
+        Self { name, snapshot: watched, reconnect, output, task, shutdown: shutdown.drop_guard() }
     }
 
     /// Returns the name, which is that of the pack.
@@ -92,6 +96,11 @@ impl Upstream {
     /// Returns a receiver that sees every change of state and lists, beginning with what is now.
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.snapshot.clone()
+    }
+
+    /// Returns the last lines that its children wrote to their standard error, the oldest first, without secrets.
+    pub fn error_output(&self) -> Vec<String> {
+        self.output.lines()
     }
 
     /// Connects anew: at once where it waits or has failed, and also where it is connected.

@@ -6,8 +6,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use onetool::Server;
 use onetool::http::{HttpOptions, serve};
+use onetool::{Gateway, Server};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -15,6 +15,9 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::raw::initialize_params;
+
+/// How long calls may go on when a server is stopped.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// A server that listens on a free port until it is dropped or stopped.
 pub struct HttpServer {
@@ -25,16 +28,33 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Starts to serve.
+    /// Starts to serve MCP.
     pub async fn start(server: &Server, options: HttpOptions) -> Self {
+        let server = server.clone();
+        Self::serving(
+            move |listener, stop| async move { serve(&server, listener, options, stop, DRAIN).await },
+        )
+        .await
+    }
+
+    /// Starts to serve MCP and the page.
+    pub async fn start_gateway(gateway: &Gateway, options: HttpOptions) -> Self {
+        let gateway = gateway.clone();
+        Self::serving(move |listener, stop| async move {
+            gateway.serve_http(listener, options, stop, DRAIN).await
+        })
+        .await
+    }
+
+    async fn serving<F, Fut>(serve: F) -> Self
+    where
+        F: FnOnce(TcpListener, CancellationToken) -> Fut,
+        Fut: Future<Output = std::io::Result<()>> + Send + 'static,
+    {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("the port is known");
         let stop = CancellationToken::new();
-        let (server, stopped) = (server.clone(), stop.clone());
-        let serving =
-            tokio::spawn(
-                async move { serve(&server, listener, options, stopped, Duration::from_secs(5)).await },
-            );
+        let serving = tokio::spawn(serve(listener, stop.clone()));
         let client = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
         Self { address, stop, serving, client }
     }
@@ -47,6 +67,11 @@ impl HttpServer {
     /// Starts a GET request.
     pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
         self.client.get(self.url(path))
+    }
+
+    /// Starts a request of any method.
+    pub fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method.parse().expect("a method"), self.url(path))
     }
 
     /// Starts a POST request to `/mcp` with the headers that MCP wants.

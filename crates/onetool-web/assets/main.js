@@ -3,7 +3,7 @@
 import { html, render, useEffect, useState } from "./preact-htm.js";
 import { announce, ask, config, Empty, get, getToken, go, listen, numberOf, readAddress, set, setToken, takeTokenFromAddress, useStore, v1, whenRefused } from "./shared.js";
 import { Tool, ToolList } from "./tools.js";
-import { ConsoleView, HistoryView, loadServers, ResultsView, ServersView, StatsView, updateServer } from "./views.js";
+import { ConsoleView, HistoryView, loadServers, ResultsView, ServersView, StatsView, updateServer, Welcome } from "./views.js";
 
 const POLL_MS = 15_000;
 
@@ -13,7 +13,9 @@ const VIEWS = config.gateway
 
 async function load() {
   try {
-    const tools = await (config.gateway ? v1("tools") : ask("tools"));
+    const listed = await (config.gateway ? v1("tools") : ask("tools"));
+    // Our own pack is the last that somebody comes for.
+    const tools = listed.toSorted((left, right) => Number(left.pack === "ot") - Number(right.pack === "ot"));
     set({ tools, failure: undefined });
     if (config.gateway) {
       set({ overview: await v1("overview") });
@@ -51,10 +53,16 @@ async function begin() {
   };
 }
 
+let soon;
+
 function onEvent(event) {
   if (event.type === "server_health") updateServer(event.server);
   else if (event.type === "call_finished") set({ finished: event.call.id });
-  else load();
+  else {
+    // Many changes in a row are one.
+    clearTimeout(soon);
+    soon = setTimeout(load, 100);
+  }
 }
 
 function toggleTheme() {
@@ -135,7 +143,7 @@ function App() {
     ${connection === "lost" && html`<div class="banner"
       role="alert">The connection to the server is lost. What you see may be old; it is tried again by itself.</div>`}
     ${view === "tools" && html`<div class=${`panes ${name ? "one" : "none"}`}><${ToolList} selected=${name} reload=${load} />
-      ${name ? html`<${Tool} key=${name} name=${name} />` : html`<main class="pane welcome" id="main" tabindex="-1">
+      ${name ? html`<${Tool} key=${name} name=${name} />` : config.gateway ? html`<${Welcome} />` : html`<main class="pane welcome empty" id="main" tabindex="-1">
         <${Empty} title=${tools ? `${numberOf(tools.length)} tools at hand` : "Tools"}>Choose one to see what it takes and to try it. Press <kbd>/</kbd> to search.<//>
         </main>`}</div>`}
     ${view === "servers" && html`<${ServersView} name=${name} />`}

@@ -96,6 +96,10 @@ export function ToolList({ selected, reload }) {
   const failure = useStore((state) => state.failure);
   const [query, setQuery] = useState("");
   const [source, setSource] = useState("");
+  const asked = useStore((state) => state.route.values.get("pack"));
+  useEffect(() => {
+    if (asked !== null) setSource(asked);
+  }, [asked]);
   const [filters, setFilters] = useState([]);
   const [limit, setLimit] = useState(MAX_ROWS);
   const list = useRef();
@@ -153,8 +157,8 @@ export function ToolList({ selected, reload }) {
     ${failure && html`<${Problem} failure=${failure} retry=${reload} />`}
     ${!tools && !failure && html`<${Loading} what="Loading tools" />`}
     ${tools && html`<div class="count"><span role="status">
-      ${hits.length === tools.length ? `${numberOf(tools.length)} tools` : `${numberOf(hits.length)} of ${numberOf(tools.length)} tools`}${answer ? html`<span class="muted" title="Ranked as the agent's search ranks"> · as the agent sees it</span>` : ""}</span>
-      ${config.gateway && hits.length > 0 && html`<${Bulk} hits=${hits} />`}</div>`}
+      ${countOf(hits.length, tools.length)}${answer ? html`<span title="Ranked as the agent's search ranks"> · agent's ranking</span>` : ""}</span>
+      ${config.gateway && hits.length > 0 && hits.length < tools.length && html`<${Bulk} hits=${hits} />`}</div>`}
     <div class="rows" ref=${list}>
       ${tools?.length === 0 && html`<${Empty} title="No tools yet">Add a server or a pack to the configuration, then reload.<//>`}
       ${tools?.length > 0 && !hits.length && html`<${Empty} title="Nothing matches">
@@ -165,6 +169,11 @@ export function ToolList({ selected, reload }) {
       ${hits.length > MAX_ROWS && html`<p class="muted small pad">The first ${MAX_ROWS} are shown. Search to see others.</p>`}
     </div></nav>`;
 }
+
+const countOf = (hits, all) => {
+  if (hits === all) return `${numberOf(all)} tools`;
+  return hits === MAX_ROWS ? `Best ${MAX_ROWS} of ${numberOf(all)}` : `${numberOf(hits)} of ${numberOf(all)} tools`;
+};
 
 function Bulk({ hits }) {
   const names = hits.map(({ tool }) => tool.name);
@@ -495,8 +504,17 @@ function TextBlock({ text }) {
 /** Tells whether an answer stands for a result that was stored because it is large. */
 const isStored = (data) => typeOf(data) === "object" && typeof data.handle === "string" && typeof data.total_lines === "number" && Array.isArray(data.preview);
 
+/** Finds what `run` says of a stored result: one line of JSON, after the reason where the run failed. */
+const storedIn = ({ structuredContent, content }) => {
+  if (isStored(structuredContent)) return structuredContent;
+  const lines = content?.length === 1 && content[0].type === "text" ? String(content[0].text).slice(-PLAIN_ABOVE).split("\n") : [];
+  const last = lines.findLast((line) => line.startsWith('{"handle":'));
+  const data = last && read(last).value;
+  return isStored(data) ? data : undefined;
+};
+
 export function Output({ output }) {
-  const data = output.structuredContent;
+  const data = storedIn(output) ?? output.structuredContent;
   if (isStored(data))
     return html`<div class="notice stored"><p><strong>
       ${numberOf(data.total_lines)} lines</strong>, ${bytesOf(data.size_bytes)}. The result was stored, so that it does not fill the context.</p>

@@ -16,6 +16,9 @@ export function updateServer(server) {
 
 export const loadServers = async () => set({ servers: await v1("servers") });
 
+/** What there is to read of a server, by how it is reached. */
+const LOGS = { stdio: "Log", openapi: "Notes" };
+
 const stateOf = ({ enabled, health }) => (enabled ? health : "off");
 
 export function ServersView({ name }) {
@@ -69,15 +72,15 @@ function Server({ server, isOpen }) {
     ${problem && html`<${Problem} failure=${problem} />`}
     <div class="row"><button type="button" disabled=${busy || !server.enabled} onClick=${() => change("reconnect", { method: "POST" })}>Reconnect</button>
       <button type="button" disabled=${!names.length} onClick=${() => setActive(names.map((tool) => tool.name), !isAllActive)}>
-        ${isAllActive ? "Deactivate" : "Activate"} its tools</button>
-      <a class="button quiet" href=${isOpen ? link("servers") : link("servers", server.name)} aria-expanded=${isOpen}>Error output</a></div>
+        ${isAllActive ? "Deactivate" : "Activate"} tools</button>
+      ${LOGS[server.transport] && html`<a class="button quiet" href=${isOpen ? link("servers") : link("servers", server.name)} aria-expanded=${isOpen}>${LOGS[server.transport]}</a>`}</div>
     ${isOpen && html`<${Log} name=${server.name} />`}</section>`;
 }
 
 function Log({ name }) {
   const { data, failure, reload } = useAsked(() => v1(`servers/${encodeURIComponent(name)}/log`), [name]);
   if (failure) return html`<${Problem} failure=${failure} retry=${reload} />`;
-  return html`<pre class="text" tabindex="0" role="group" aria-label="Error output">
+  return html`<pre class="text" tabindex="0" role="group" aria-label="What it said">
     ${data?.lines.length ? data.lines.join("\n") : "It wrote nothing."}</pre>`;
 }
 
@@ -86,7 +89,9 @@ function Log({ name }) {
 let draft = { code: "", outcome: undefined };
 
 export function ConsoleView() {
-  const [code, setCode] = useState(draft.code);
+  const given = useStore((state) => state.route.values.get("code"));
+  const hasRun = useStore((state) => state.overview?.run !== false);
+  const [code, setCode] = useState(given ?? draft.code);
   const [outcome, setOutcome] = useState(draft.outcome);
   const [expansion, setExpansion] = useState();
   const running = useRef();
@@ -121,9 +126,13 @@ export function ConsoleView() {
     event.preventDefault();
     run();
   };
+  useEffect(() => {
+    if (given !== null) edit(given);
+  }, [given]);
   const isRunning = outcome?.since !== undefined;
   return html`<main class="page console" id="main"><div class="editor"><h1 tabindex="-1">Run</h1>
       <p class="muted">Python in a sandbox, where every tool is a function: <code>brave.search(query="rust")</code></p>
+      ${!hasRun && html`<div class="notice"><p>This onetool runs no code: it was built or started without Python.</p></div>`}
       <label class="hidden" for="code">Code</label>
         <textarea id="code" class="code" rows="8" spellcheck="false" autocapitalize="off" placeholder=${'results = brave.search(query="rust", count=3)\nresults'} value=${code} onInput=${(event) => edit(event.target.value)} onKeyDown=${onKey}>
         </textarea>
@@ -151,7 +160,7 @@ function ShortcutList({ onPick }) {
     ${items.map(draw)}</ul>` : html`<p class="muted small">None.</p>`}</section>`;
   return html`<aside class="shortcuts" aria-label="Shortcuts">
     ${group("Snippets", data?.snippets, (snippet) => html`<li key=${snippet.name}>
-      <button type="button" class="link" onClick=${() => onPick(sample(snippet))}>$${snippet.name}</button><p class="muted small">
+      <button type="button" class="link" onClick=${() => onPick(snippet.example)}>$${snippet.name}</button><p class="muted small">
       ${snippet.description}</p></li>`)}
     ${group("Aliases", data?.aliases, ({ name, target }) => html`<li key=${name}><code>${name}</code> → <a href=${link("tools", target)}>
       ${target}</a></li>`)}
@@ -160,8 +169,6 @@ function ShortcutList({ onPick }) {
     ${group("Packs", packs, ({ name, tool_count: count, instructions }) => html`<li key=${name} title=${instructions}><code>
       ${name}</code> <span class="muted small">${count}</span></li>`)}</aside>`;
 }
-
-const sample = ({ name, parameters }) => `$${name} ${parameters.map((parameter) => `${parameter.name}=${parameter.default ?? parameter.name}`).join(" ")}`.trim();
 
 // Stored results
 
@@ -179,11 +186,12 @@ export function ResultsView({ handle }) {
       <table class="second-left"><thead><tr><th scope="col">Handle</th><th scope="col">What</th><th scope="col">Lines</th>
       <th scope="col">Size</th><th scope="col">Stored</th><th scope="col">Can be read</th></tr></thead>
       <tbody>${data.map((info) => html`<tr key=${info.handle}><th scope="row"><a href=${link("results", info.handle)}>${info.handle}</a>
-        </th><td>${info.summary}</td><td>${numberOf(info.total_lines)}</td><td>${bytesOf(info.size_bytes)}</td><td>
-        ${agoOf(info.created_ms)}</td><td>${leftOf(info)}</td></tr>`)}</tbody></table></div></section>`}</main>`;
+        </th><td>${kindOf(info)}</td><td>${numberOf(info.total_lines)}</td><td>${bytesOf(info.size_bytes)}</td><td>
+        ${agoOf(info.created_at)}</td><td>${leftOf(info)}</td></tr>`)}</tbody></table></div></section>`}</main>`;
 }
 
-const leftOf = ({ expires_ms }) => (expires_ms <= Date.now() ? "expired" : `for ${durationOf(expires_ms - Date.now())}`);
+const leftOf = ({ expires_at: end }) => (end <= Date.now() ? "expired" : `for ${durationOf(end - Date.now())}`);
+const kindOf = (info) => (info.is_json ? "data" : "text");
 
 function Reader({ handle, info }) {
   const [offset, setOffset] = useState(1);
@@ -202,7 +210,7 @@ function Reader({ handle, info }) {
   const isPattern = failure?.status === 400;
   const last = data ? data.offset + data.returned - 1 : 0;
   return html`<main class="page" id="main"><p><a href="#/results">Stored results</a></p><h1 tabindex="-1">${handle}</h1>
-    <p class="muted">${info ? `${info.summary} · ${numberOf(info.total_lines)} lines · ${bytesOf(info.size_bytes)} · ${leftOf(info)}` : ""}</p>
+    <p class="muted">${info ? `${kindOf(info)} · ${numberOf(info.total_lines)} lines · ${bytesOf(info.size_bytes)} · can be read ${leftOf(info)}` : ""}</p>
     <div class="row"><label class="grow"><span class="hidden">Search in this result</span>
       <input type="search" placeholder=${fuzzy ? "Words to be like" : "Regular expression"} value=${typed} spellcheck="false" onInput=${(event) => setTyped(event.target.value)} aria-invalid=${isPattern ? "true" : undefined} /></label>
       <label class="check">
@@ -212,7 +220,7 @@ function Reader({ handle, info }) {
     ${data && !failure && html`<p class="muted small" role="status">
       ${data.matches === undefined ? "" : `${numberOf(data.matches)} of ${numberOf(data.total_lines)} lines match. `}${data.returned ? `Showing ${numberOf(data.offset)}–${numberOf(last)}.` : "Nothing here."}</p>
       <pre class="text lines" tabindex="0" role="group" aria-label="Lines">
-        ${data.lines.map((line, at) => html`<span class="numbered" key=${at}><span class="number">
+        ${data.lines.map((line, at) => html`<span class="numbered" key=${at}><span class="lineno">
         ${data.numbers?.[at] ?? data.offset + at}</span><${Marked} line=${line} marks=${data.marks?.[at]} /></span>`)}</pre>
       <div class="row"><button type="button" disabled=${offset <= 1} onClick=${() => setOffset(Math.max(1, offset - PAGE))}>Earlier</button>
         <button type="button" disabled=${!data.has_more} onClick=${() => setOffset(offset + PAGE)}>Later</button></div>`}</main>`;
@@ -276,9 +284,12 @@ function Details({ id }) {
   if (failure) return html`<${Problem} failure=${failure} />`;
   if (!data) return html`<${Loading} />`;
   return html`<div class="details"><h2>Arguments</h2><pre class="text" tabindex="0">${stringify(data.arguments, 2)}</pre>
-    <a class="button" href=${link("tools", data.tool, { args: stringify(withoutMasks(data.arguments)) })}>Edit and run again</a>
+    <a class="button" href=${again(data)}>Edit and run again</a>
     <h2>Result</h2><${Output} output=${data.output} /></div>`;
 }
+
+const again = ({ tool, arguments: args }) =>
+  tool === "run" ? link("run", undefined, { code: args.command }) : link("tools", tool, { args: stringify(withoutMasks(args)) });
 
 const textOf = (output) => {
   const blocks = (output.content ?? []).map((block) => (block.type === "text" ? block.text : stringify(block, 2)));
@@ -370,6 +381,37 @@ function between(left, right) {
   return lines;
 }
 
+// The first thing to see
+
+/** Our own pack is the last that somebody comes for. */
+const isOwn = (pack) => Number(pack === "ot");
+
+/** What is at hand and what it has been good for, before a tool is chosen. */
+export function Welcome() {
+  const tools = useStore((state) => state.tools);
+  const servers = useStore((state) => state.servers);
+  const finished = useStore((state) => state.finished);
+  const { data: packs } = useAsked(() => v1("packs"), [tools]);
+  const { data: stats } = useAsked(() => v1("stats", { period: "month" }).catch(() => undefined), [finished]);
+  const healthy = servers.filter(({ enabled, health }) => enabled && health === "healthy").length;
+  const wanted = servers.filter(({ enabled }) => enabled).length;
+  const active = tools?.filter((tool) => tool.active).length;
+  return html`<main class="pane welcome" id="main" tabindex="-1"><div class="stack">
+    <p class="lead">Every tool your agents have. Find one as they do with <kbd>/</kbd>, see what it takes, try it, and read what it costs and saves.</p>
+    <div class="tiles">
+      <${Tile} label="Tools" value=${numberOf(tools?.length)}>${numberOf(active)} active in every session<//>
+      <${Tile} label="Servers and APIs" value=${wanted ? `${healthy} / ${wanted}` : "–"}>
+        ${wanted ? (healthy === wanted ? "all are healthy" : html`<a href="#/servers">${wanted - healthy} not healthy</a>`) : "none is configured"}<//>
+      <${Tile} label="Calls, 30 days" value=${numberOf(stats?.total_calls)}>${stats ? `${percent(stats.success_rate)} succeeded` : "statistics are off"}<//>
+      <${Tile} label="Context saved, 30 days" value=${stats?.total_calls ? numberOf(stats.context_saved) : "–"}>tokens that agents did not have to hold<//>
+    </div>
+    <h2>Packs</h2>
+    <ul class="packs">${packs?.toSorted((left, right) => isOwn(left.name) - isOwn(right.name)).map(({ name, source, tool_count: count, instructions }) => html`<li key=${name}>
+      <a class="card" href=${link("tools", undefined, { pack: name })}><span class="row"><strong>${name}</strong><span class="grow"></span>
+      <span class="badge">${source}</span></span><span class="muted small">${numberOf(count)} ${count === 1 ? "tool" : "tools"}</span>
+      ${instructions && html`<span class="about small">${instructions.split("\n")[0]}</span>`}</a></li>`)}</ul></div></main>`;
+}
+
 // Statistics
 
 const PERIODS = [["day", "Day"], ["week", "Week"], ["month", "Month"], ["all", "All"]];
@@ -402,7 +444,7 @@ function Report({ report }) {
   const { context_saved_parts: context, time_saved_parts: time } = report;
   return html`<div class="tiles">
       <${Tile} label="Calls" value=${numberOf(report.total_calls)}>
-        ${report.dropped ? `${numberOf(report.dropped)} were not counted` : "by agents, code and people"}<//>
+        ${numberOf(report.runs.runs)} runs of code, ${numberOf(report.sessions)} sessions${report.dropped ? `; ${numberOf(report.dropped)} were not counted` : ""}<//>
       <${Tile} label="Success" value=${percent(report.success_rate)}>${report.total_calls ? "of all calls" : "nothing was called"}<//>
       <${Tile} label="Context saved" value=${report.total_calls ? `${numberOf(report.context_saved)}` : "–"}>tokens: ${numberOf(context.definitions_kept_out)} of definitions + ${numberOf(context.inner_results_kept_in)} of results − ${numberOf(context.own_cost)} of our own<//>
       <${Tile} label="Time saved" value=${report.total_calls ? durationOf(report.time_saved_ms) : "–"}>

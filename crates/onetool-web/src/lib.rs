@@ -47,11 +47,10 @@ mod validate;
 
 pub use discovery::router;
 pub use gateway::{
-    ActiveSet, Alias, ApiError, CallRecord, CallSummary, ConsoleRequest, ContextParts, DayStats, EventStream,
-    Expansion, GatewayApi, GatewayEvent, Health, HistoryQuery, Overview, PackInfo, Period, PromptInfo,
-    ResultInfo, ResultPage, ResultQuery, SearchAnswer, SearchHit, SearchQuery, ServerInfo, ServerLog,
-    Shortcuts, SnippetInfo, SnippetParameter, StatsQuery, StatsReport, TermMatch, TimeParts, ToolDetail,
-    ToolRow, ToolStats, gateway_router,
+    ActiveSet, Alias, ApiError, CallRecord, CallSummary, ConsoleRequest, EventStream, Expansion, GatewayApi,
+    GatewayEvent, Health, HistoryQuery, Overview, PackInfo, PromptInfo, ResultQuery, SearchAnswer, SearchHit,
+    SearchQuery, ServerInfo, ServerLog, Shortcuts, SnippetInfo, SnippetParameter, StatsQuery, TermMatch,
+    ToolDetail, ToolRow, gateway_router,
 };
 pub use options::{ToolCall, WebOptions};
 pub use validate::ArgumentError;

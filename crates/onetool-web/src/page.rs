@@ -108,7 +108,7 @@ async fn asset(Path(file): Path<String>, headers: HeaderMap) -> Response {
     if lists(ACCEPT_ENCODING, "gzip") {
         (caching, content_type, [(CONTENT_ENCODING, "gzip")], asset.gzip()).into_response()
     } else {
-        (caching, content_type, asset.bytes).into_response()
+        (caching, content_type, asset.bytes.as_slice()).into_response()
     }
 }
 

@@ -105,10 +105,24 @@ pub(crate) struct CallRecord<'a> {
     pub(crate) args_size: usize,
     pub(crate) output_size: usize,
     pub(crate) is_success: bool,
+    /// What went in, where the observer wants it.
+    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "the page shows it"))]
+    pub(crate) args: Option<JsonObject>,
+    /// What came out.
+    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "the page shows it"))]
+    pub(crate) result: &'a Result<ToolOutput, CallError>,
 }
 
 /// Hears of every call of a tool that exists.
-pub(crate) type Observer = Box<dyn Fn(CallRecord<'_>) + Send + Sync>;
+pub(crate) trait Observer: Send + Sync {
+    /// Tells whether the arguments are to be kept until the call has ended.
+    fn wants_arguments(&self) -> bool {
+        false
+    }
+
+    /// Hears of a call that has ended.
+    fn saw(&self, record: CallRecord<'_>);
+}
 
 /// Carries out calls; every surface (MCP, HTTP, command line, code) goes through here.
 pub(crate) struct Dispatch {
@@ -128,7 +142,7 @@ impl Dispatch {
         name: &str,
         args: JsonObject,
         cx: CallContext,
-        observer: Option<&Observer>,
+        observer: Option<&dyn Observer>,
     ) -> Result<ToolOutput, CallError> {
         // One name for one tool, however it was spelt.
         let tool = catalog.resolve(name).map_or(name, |entry| entry.name().as_str());
@@ -136,12 +150,22 @@ impl Dispatch {
         async {
             let started = Instant::now();
             let args_size = json_size(&args);
+            let kept = observer.filter(|it| it.wants_arguments()).map(|_| args.clone());
             let result = self.checked_call(catalog, name, args, cx.clone()).await;
             let duration = started.elapsed();
             let output_size = record(&result, duration, args_size);
             if let (Some(observer), Ok(entry)) = (observer, catalog.resolve(name)) {
                 let is_success = result.as_ref().is_ok_and(|output| !output.is_error);
-                observer(CallRecord { entry, cx: &cx, duration, args_size, output_size, is_success });
+                observer.saw(CallRecord {
+                    entry,
+                    cx: &cx,
+                    duration,
+                    args_size,
+                    output_size,
+                    is_success,
+                    args: kept,
+                    result: &result,
+                });
             }
             result
         }

@@ -59,6 +59,13 @@ impl Interpreter {
         Ok(Arc::new(PythonTool::new(spec, body, timeout, self.0.clone())))
     }
 
+    /// Returns the code that a command stands for, without running it.
+    #[cfg(feature = "web")]
+    #[expect(clippy::unused_self, reason = "everything that needs Python is behind this one door")]
+    pub(crate) fn code(&self, server: &Server, command: &str) -> Result<String, String> {
+        run::code(server, command)
+    }
+
     /// Reads the packs that the configuration names.
     pub(crate) fn packs(&self, files: &[PackFilesConfig]) -> Vec<Result<Pack, PackError>> {
         python::load(files, self.0.as_ref())

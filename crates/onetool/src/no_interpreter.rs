@@ -33,6 +33,12 @@ impl Interpreter {
         Err(NO_PYTHON.into())
     }
 
+    #[cfg(feature = "web")]
+    #[expect(clippy::unused_self, reason = "the other one needs it")]
+    pub(crate) fn code(&self, _: &Server, _: &str) -> Result<String, String> {
+        Err(NO_PYTHON.into())
+    }
+
     /// Every file that is there is a pack that is not.
     #[expect(clippy::unused_self, reason = "the other one needs it")]
     pub(crate) fn packs(&self, files: &[PackFilesConfig]) -> Vec<Result<Pack, PackError>> {

@@ -40,7 +40,7 @@ struct Inner {
     options: Options,
     catalog: SharedCatalog,
     dispatch: Dispatch,
-    observer: OnceLock<Observer>,
+    observer: OnceLock<Box<dyn Observer>>,
     overflow: OnceLock<Arc<dyn OverflowStore>>,
     wait: OnceLock<Wait>,
     resource_updates: broadcast::Sender<Arc<str>>,
@@ -167,7 +167,8 @@ impl Server {
             Some(store) => cx.with_overflow(store.clone()),
             None => cx,
         };
-        self.inner.dispatch.call(&self.catalog(), name, args, cx, self.inner.observer.get()).await
+        let observer = self.inner.observer.get().map(|it| &**it);
+        self.inner.dispatch.call(&self.catalog(), name, args, cx, observer).await
     }
 
     /// Reads a resource.
@@ -228,7 +229,7 @@ impl Server {
     }
 
     /// Has every call told to `observer`; the first one stays.
-    pub(crate) fn observe(&self, observer: Observer) {
+    pub(crate) fn observe(&self, observer: Box<dyn Observer>) {
         // A second observer would hear everything twice.
         let _ = self.inner.observer.set(observer);
     }

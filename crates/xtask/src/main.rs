@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for developers")]
 
 mod bench;
+mod browser;
 mod cargo;
 mod ci;
 mod codegen;
@@ -31,7 +32,7 @@ struct Arguments {
 enum Command {
     /// Run every check that needs nothing installed: fmt, clippy, tests, doc tests, codegen, tidy, deny
     Ci,
-    /// Install what is missing, then run ci, the conformance suite, the outside clients and the real upstreams
+    /// Install what is missing, then run ci, the conformance suite, the outside clients, the real upstreams and the browser
     Test,
     /// Install the pinned npm and PyPI packages under ~/.cache/onetool
     Install,
@@ -55,6 +56,13 @@ enum Command {
     Outside,
     /// Drive the debug binary in front of real MCP servers with the TypeScript client; read lists of real APIs with it
     Upstreams,
+    /// Open the page of the debug binary in Chromium and use it
+    Browser {
+        /// Only tests whose name contains this
+        word: Option<String>,
+    },
+    /// Take the pictures of the page that the documentation shows
+    Screenshots,
     /// Measure the release binaries
     Bench {
         #[command(subcommand)]
@@ -75,6 +83,8 @@ fn main() -> ExitCode {
         Command::Conformance { keep_going } => conformance::run(keep_going),
         Command::Outside => outside::run(),
         Command::Upstreams => upstreams::run(),
+        Command::Browser { word } => browser::run(word.as_deref()),
+        Command::Screenshots => browser::screenshots(),
         Command::Bench { what } => bench::run(what),
     };
     match result {

@@ -1,10 +1,10 @@
-//! `cargo xtask test`: installs what is missing, then ci, the conformance suite, the outside clients
-//! and the real upstreams.
+//! `cargo xtask test`: installs what is missing, then ci, the conformance suite, the outside clients, the real upstreams
+//! and the browser.
 
 use anyhow::Result;
 
 use crate::ci::{self, Step};
-use crate::{conformance, outside, tools, upstreams};
+use crate::{browser, conformance, outside, tools, upstreams};
 
 pub(crate) fn run() -> Result<()> {
     let mut steps = vec![Step::new("install", "cargo xtask install", tools::install_all)];
@@ -12,5 +12,17 @@ pub(crate) fn run() -> Result<()> {
     steps.push(Step::new("conformance", "cargo xtask conformance", || conformance::run(true)));
     steps.push(Step::new("outside", "cargo xtask outside", outside::run));
     steps.push(Step::new("upstreams", "cargo xtask upstreams", upstreams::run));
+    steps.push(Step::new("browser", "cargo xtask browser", in_a_browser));
     ci::run_steps(steps)
+}
+
+/// A machine that cannot have a browser still gets everything else judged, and is told what it did not see.
+fn in_a_browser() -> Result<()> {
+    match tools::chromium() {
+        Ok(()) => browser::run(None),
+        Err(missing) => {
+            println!("NOT RUN: the page was not opened in a browser; {missing}");
+            Ok(())
+        }
+    }
 }

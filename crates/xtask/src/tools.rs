@@ -1,4 +1,4 @@
-//! What comes from npm and PyPI: pinned in `tests/outside`, installed under `~/.cache/onetool`.
+//! What comes from npm and PyPI: pinned in `tests/outside` and `tests/browser`, installed under `~/.cache/onetool`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,15 @@ pub(crate) struct Upstreams {
     pub(crate) packages: PathBuf,
     /// The folder with the programs from PyPI.
     pub(crate) programs: PathBuf,
+}
+
+/// How to drive the browser.
+pub(crate) struct Browser {
+    pub(crate) node: PathBuf,
+    /// The folder with `node_modules`.
+    pub(crate) packages: PathBuf,
+    /// The folder with our scripts.
+    pub(crate) scripts: PathBuf,
 }
 
 /// Installs everything that tests and measurements need, unless it is there.
@@ -85,6 +94,28 @@ pub(crate) fn upstreams() -> Result<Upstreams> {
     let python = venv(Venv::Upstreams)?;
     let programs = python.parent().context("invariant: an interpreter lies in a folder")?.to_owned();
     Ok(Upstreams { node: node()?, packages, programs })
+}
+
+/// Installs what drives the browser, and the browser where that may be done.
+pub(crate) fn browser() -> Result<Browser> {
+    chromium()?;
+    let scripts = root().join("tests/browser");
+    Ok(Browser { node: node()?, packages: npm_packages("npm-browser", &scripts)?, scripts })
+}
+
+/// Looks for Chromium, and installs it where this user may and Debian's way works, as in most containers.
+pub(crate) fn chromium() -> Result<()> {
+    let is_there = || process::works("chromium", &["--version"]);
+    if !is_there() {
+        let install = ["install", "-y", "--no-install-recommends", "chromium"];
+        let apt = |arguments: &[&str]| process::works("apt-get", arguments);
+        // The lists of packages may be missing or old.
+        let _ = apt(&install) || apt(&["update"]) && apt(&install);
+    }
+    if !is_there() {
+        bail!("these programs are missing:\n  chromium: `apt-get install chromium` (or your system's way)");
+    }
+    Ok(())
 }
 
 /// Installs the npm packages that the lock file in `pinned` names, and returns their folder.

@@ -2,12 +2,14 @@
 
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
+#[cfg(feature = "web")]
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::time::Duration;
 
 use onetool::Gateway;
 use onetool::config::{Config, TokenConfig};
-use onetool::http::{self, Access, HttpOptions};
+use onetool::http::{Access, HttpOptions};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -107,20 +109,52 @@ async fn serve_http(
             .hinted("`onetool serve --http 127.0.0.1:0` takes any free port")
     })?;
     let address = listener.local_addr()?;
-    let access = access(environment, &config, address)?;
+    let (access, key) = access(environment, &config, address)?;
     note(&format!("MCP: http://{address}/mcp"));
+    #[cfg(feature = "web")]
+    note(&format!("page: {}", page(address, &key)));
+    #[cfg(not(feature = "web"))]
+    drop(key);
     let options = HttpOptions { access, max_body: config.http.max_body };
-    Ok(http::serve(gateway.server(), listener, options, stop, DRAIN).await?)
+    Ok(gateway.serve_http(listener, options, stop, DRAIN).await?)
 }
 
-fn access(environment: &Environment, config: &Config, address: SocketAddr) -> Result<Access, CliError> {
-    let access = match &config.http.token {
-        TokenConfig::Value(token) => Access::with_token(token.expose()),
+/// How somebody who reads what is printed gets in.
+#[cfg_attr(not(feature = "web"), expect(dead_code, reason = "there is no page to open"))]
+enum Key {
+    /// There is no lock.
+    None,
+    /// With this token, which may be shown here.
+    Shown(String),
+    /// With a token that is not to be shown here.
+    Hidden,
+}
+
+/// Returns the address of the page, as it can be opened. The token stands behind the `#`, which no browser sends, and
+/// the page takes it out of the address bar at once.
+#[cfg(feature = "web")]
+fn page(address: SocketAddr, key: &Key) -> String {
+    let here = if address.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { address.ip() };
+    let page = format!("http://{}/ui/", SocketAddr::new(here, address.port()));
+    match key {
+        Key::Shown(token) => format!("{page}#token={token}"),
+        Key::None => page,
+        Key::Hidden => format!("{page} (it asks for the token)"),
+    }
+}
+
+fn access(
+    environment: &Environment,
+    config: &Config,
+    address: SocketAddr,
+) -> Result<(Access, Key), CliError> {
+    let (access, key) = match &config.http.token {
+        TokenConfig::Value(token) => (Access::with_token(token.expose()), Key::Hidden),
         TokenConfig::None => {
             tracing::warn!(
                 "the configuration asks for no token: whoever reaches {address} can use every tool"
             );
-            Access::default()
+            (Access::default(), Key::None)
         }
         TokenConfig::Auto => {
             let token = token::read_or_make(&environment.state_folder(config))?;
@@ -131,12 +165,17 @@ fn access(environment: &Environment, config: &Config, address: SocketAddr) -> Re
             } else {
                 format!("token: in {file}")
             });
-            Access::with_token(&token.value)
+            let access = Access::with_token(&token.value);
+            // A person at a terminal gets an address that opens; what is written to a file or a journal stays there, so
+            // the token is not repeated.
+            let is_shown = token.is_new || std::io::stderr().is_terminal();
+            (access, if is_shown { Key::Shown(token.value) } else { Key::Hidden })
         }
     };
     let own = (!address.ip().is_unspecified()).then(|| address.ip().to_string());
     let hosts = config.http.allowed_hosts.iter().cloned().chain(own);
-    Ok(access.allow_hosts(hosts).allow_origins(config.http.allowed_origins.iter().cloned()))
+    let access = access.allow_hosts(hosts).allow_origins(config.http.allowed_origins.iter().cloned());
+    Ok((access, key))
 }
 
 async fn stop_on_signal(stop: CancellationToken) {

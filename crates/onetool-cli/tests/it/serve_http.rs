@@ -24,14 +24,11 @@ impl Running {
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
-        let url = loop {
-            let mut line = String::new();
-            assert!(stderr.read_line(&mut line).unwrap() > 0, "the server ended: {said}");
-            said.push_str(&line);
-            if let Some(url) = line.strip_prefix("MCP: ") {
-                break url.trim().to_owned();
-            }
-        };
+        // The address of the page is the last that it says before it serves.
+        while !said.contains("\npage: ") {
+            assert!(stderr.read_line(&mut said).unwrap() > 0, "the server ended: {said}");
+        }
+        let url = said.lines().find_map(|line| line.strip_prefix("MCP: ")).unwrap().trim().to_owned();
         Self { child, stderr, url, said }
     }
 
@@ -65,6 +62,11 @@ async fn a1_a_token_is_made_printed_once_and_kept_private() {
     assert!(token.len() >= 43, "256 bits");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(first.said.contains(&format!("token: {token} (kept in ")), "{}", first.said);
+    let address = first.said.lines().find_map(|line| line.strip_prefix("page: ")).expect("the page is named");
+    let (page, fragment) = address.split_once('#').expect("the token stands where no browser sends it");
+    assert_eq!(fragment, format!("token={token}"));
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    assert_eq!(client.get(page).send().await.unwrap().status(), StatusCode::OK, "{page}");
     assert_eq!(first.initialize(None).await, StatusCode::UNAUTHORIZED);
     assert_eq!(first.initialize(Some("wrong")).await, StatusCode::UNAUTHORIZED);
     assert_eq!(first.initialize(Some(&token)).await, StatusCode::OK);
@@ -75,6 +77,7 @@ async fn a1_a_token_is_made_printed_once_and_kept_private() {
     let (code, said) = second.stop();
     assert_eq!(code, Some(0));
     assert!(!said.contains(&token), "printed once only: {said}");
+    assert!(said.contains("/ui/ (it asks for the token)"), "{said}");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod stats;
 
 use futures::stream::BoxStream;
 use onetool_core::{BoxFuture, Caller, ToolError, ToolOutput, ToolsProvider};
+use serde::Serialize;
 
 pub use events::GatewayEvent;
 pub use history::{CallRecord, CallSummary, HistoryQuery};
@@ -18,11 +19,11 @@ pub use overview::{
     ActiveSet, Alias, ConsoleRequest, Expansion, Overview, PackInfo, PromptInfo, Shortcuts, SnippetInfo,
     SnippetParameter, ToolDetail, ToolRow,
 };
-pub use results::{ResultInfo, ResultPage, ResultQuery};
+pub use results::ResultQuery;
 pub use routes::gateway_router;
 pub use search::{SearchAnswer, SearchHit, SearchQuery, TermMatch};
 pub use servers::{Health, ServerInfo, ServerLog};
-pub use stats::{ContextParts, DayStats, Period, StatsQuery, StatsReport, TimeParts, ToolStats};
+pub use stats::StatsQuery;
 
 /// Live news, until the client goes away or the gateway shuts down.
 pub type EventStream = BoxStream<'static, GatewayEvent>;
@@ -31,7 +32,17 @@ pub type EventStream = BoxStream<'static, GatewayEvent>;
 ///
 /// Every method gets the caller that the access rule let in. A method's future is dropped when the client closes the
 /// request. Times are milliseconds since 1970 in UTC.
+///
+/// Statistics and stored results are the gateway's own types: the page shows them as they are written in JSON.
 pub trait GatewayApi: ToolsProvider {
+    /// The figures of a period, as `ot.stats` gives them.
+    type Stats: Serialize + Send;
+    /// A stored result, without its text.
+    type ResultInfo: Serialize + Send;
+    /// Some lines of a stored result, as `ot.result` gives them; for a search also `numbers`, where in the whole result
+    /// each line stands, counted from 1, and `marks`, what matched in it, as begin and end in UTF-16 units.
+    type ResultPage: Serialize + Send;
+
     /// Says what this gateway is and which of its parts are switched on.
     fn overview(&self, caller: Caller) -> BoxFuture<'_, Result<Overview, ApiError>>;
 
@@ -73,13 +84,18 @@ pub trait GatewayApi: ToolsProvider {
     fn server_log(&self, caller: Caller, server: String) -> BoxFuture<'_, Result<ServerLog, ApiError>>;
 
     /// Adds the events of a period up.
-    fn stats(&self, caller: Caller, query: StatsQuery) -> BoxFuture<'_, Result<StatsReport, ApiError>>;
+    fn stats(&self, caller: Caller, query: StatsQuery) -> BoxFuture<'_, Result<Self::Stats, ApiError>>;
 
     /// Lists this caller's stored results, the newest first.
-    fn results(&self, caller: Caller) -> BoxFuture<'_, Result<Vec<ResultInfo>, ApiError>>;
+    fn results(&self, caller: Caller) -> BoxFuture<'_, Result<Vec<Self::ResultInfo>, ApiError>>;
 
     /// Reads lines of a stored result, or searches it.
-    fn result(&self, caller: Caller, query: ResultQuery) -> BoxFuture<'_, Result<ResultPage, ApiError>>;
+    fn result(
+        &self,
+        caller: Caller,
+        handle: String,
+        query: ResultQuery,
+    ) -> BoxFuture<'_, Result<Self::ResultPage, ApiError>>;
 
     /// Lists aliases, snippets and prompts.
     fn shortcuts(&self, caller: Caller) -> BoxFuture<'_, Result<Shortcuts, ApiError>>;

@@ -126,6 +126,8 @@ pub struct SnippetInfo {
     pub parameters: Vec<SnippetParameter>,
     /// The template.
     pub body: String,
+    /// A call of it that works.
+    pub example: String,
 }
 
 /// What a snippet takes.

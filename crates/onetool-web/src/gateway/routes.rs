@@ -205,7 +205,7 @@ async fn result<A: GatewayApi>(
     query: Result<Query<ResultQuery>, QueryRejection>,
 ) -> Response {
     match query {
-        Ok(Query(query)) => answer(it.api.result(caller, ResultQuery { handle, ..query })).await,
+        Ok(Query(query)) => answer(it.api.result(caller, handle, query)).await,
         Err(rejection) => error(StatusCode::BAD_REQUEST, rejection.body_text()),
     }
 }

@@ -22,8 +22,6 @@ fn default_limit() -> usize {
 pub struct SearchAnswer {
     /// The tools, the best first.
     pub hits: Vec<SearchHit>,
-    /// How many tools matched in all.
-    pub total: usize,
     /// Names that are near the query, where nothing matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,

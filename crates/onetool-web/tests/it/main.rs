@@ -5,21 +5,7 @@
 mod access;
 mod call;
 mod discovery;
-mod gateway;
 mod page;
-
-// The gateway of the demo is the one that is tested; its modules name each other from the root.
-#[path = "../../examples/demo/console.rs"]
-mod console;
-#[expect(dead_code, reason = "the demo does more than these tests need")]
-#[path = "../../examples/demo/gateway.rs"]
-mod demo_gateway;
-#[path = "../../examples/demo/search.rs"]
-mod search;
-#[path = "../../examples/demo/state.rs"]
-mod state;
-#[path = "../../examples/demo/tools.rs"]
-mod tools;
 
 use std::net::SocketAddr;
 use std::path::Path;

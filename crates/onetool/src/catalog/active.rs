@@ -45,6 +45,17 @@ impl ActiveSets {
         self.lock().get(session).cloned().unwrap_or_default()
     }
 
+    /// Returns what a session has on its list: what it loaded itself, and before that what its caller has for every
+    /// session, which a person chooses on the page.
+    pub(crate) fn on_list(&self, session: &SessionKey, caller: &Caller) -> IndexSet<ToolName> {
+        let own = SessionKey::Caller(caller.clone());
+        let mut names = self.of(&own);
+        if *session != own {
+            names.extend(self.of(session));
+        }
+        names
+    }
+
     /// Hears of every session whose list changed.
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<SessionKey> {
         self.changes.subscribe()

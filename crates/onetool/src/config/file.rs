@@ -245,6 +245,8 @@ pub(super) struct HttpFile {
     pub(super) allow_execute: Option<bool>,
     /// The title of the page; `onetool` if missing.
     pub(super) title: Option<String>,
+    /// Whether the page remembers the last calls, with arguments and results, until the program ends; true if missing.
+    pub(super) history: Option<bool>,
     /// Host names, beyond the address itself, under which requests may come in.
     pub(super) allowed_hosts: Option<Vec<String>>,
     /// Origins of pages elsewhere that may send requests.

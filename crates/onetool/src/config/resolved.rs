@@ -295,6 +295,8 @@ pub struct HttpConfig {
     pub allow_execute: bool,
     /// The title of the page.
     pub title: String,
+    /// Whether the page remembers the last calls until the program ends.
+    pub history: bool,
     /// Host names, beyond the address itself, under which requests may come in.
     pub allowed_hosts: Vec<String>,
     /// Origins of pages elsewhere that may send requests.
@@ -310,6 +312,7 @@ impl Default for HttpConfig {
             token: TokenConfig::Auto,
             allow_execute: false,
             title: "onetool".into(),
+            history: true,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             max_body: 4 * 1024 * 1024,

@@ -2,26 +2,36 @@
 
 mod error;
 mod ot_host;
+#[cfg(feature = "web")]
+mod page;
 mod record;
 mod source_report;
+#[cfg(feature = "web")]
+mod source_switch;
 mod sources;
 mod suspicion;
+mod wanted;
 
 use std::collections::HashSet;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use onetool_core::ToolName;
 use onetool_proxy::{Guard, Surroundings};
 #[cfg(feature = "python")]
 use onetool_sandbox::WorkerCommand;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use crate::Server;
 use crate::catalog::{Catalog, RegisterError, Rules, Source};
 use crate::clock::Clock;
 use crate::config::{Config, Location};
 use crate::declared::{ChildEnvironment, Declared};
+use crate::http::{self, HttpOptions};
 use crate::interpreter::Interpreter;
 use crate::meta_tools::{self, Finder};
 use crate::packs::{Pack, PackError};
@@ -94,6 +104,8 @@ struct Inner {
     interpreter: Interpreter,
     finder: Arc<Finder>,
     sources: Arc<Sources>,
+    #[cfg(feature = "web")]
+    history: Arc<page::History>,
 }
 
 impl Gateway {
@@ -120,9 +132,17 @@ impl Gateway {
         let finder = Arc::new(Finder::new(storage.clone(), clock.clone(), config.search.clone()));
         meta_tools::register(&server, &finder).map_err(unplaced)?;
         server.overflow_to(Arc::new(results.clone()));
-        server.observe(record::into(stats.clone(), finder.clone()));
+        #[cfg(feature = "web")]
+        let history = Arc::new(page::History::new(clock.clone()));
+        server.observe(Box::new(record::Recorder {
+            stats: stats.clone(),
+            finder: finder.clone(),
+            #[cfg(feature = "web")]
+            history: history.clone(),
+        }));
         let around = Surroundings { environment: options.children.clone(), guard: options.guard.clone() };
-        let sources = Sources::new(server.clone(), stats.clone(), around, options.cache.clone());
+        let sources =
+            Sources::new(server.clone(), stats.clone(), clock.clone(), around, options.cache.clone());
         server.wait_with(wait_for(&sources));
         let inner = Arc::new(Inner {
             server,
@@ -136,6 +156,8 @@ impl Gateway {
             interpreter,
             finder,
             sources,
+            #[cfg(feature = "web")]
+            history,
         });
         let weak = Arc::downgrade(&inner);
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
@@ -154,6 +176,30 @@ impl Gateway {
     /// Returns the configuration in force.
     pub fn config(&self) -> Arc<Config> {
         self.inner.config()
+    }
+
+    /// Makes the routes of the gateway, to be served alone or merged into another axum application: MCP, and with the
+    /// feature `web` the page at `/` and `/ui/`, the tools at `/tools` and everything that the page shows at `/api/v1`.
+    pub fn http_router(&self, options: HttpOptions) -> axum::Router {
+        #[cfg(feature = "web")]
+        let page = page::router(&self.inner, &options);
+        #[cfg(not(feature = "web"))]
+        let page = axum::Router::new();
+        http::routes(&self.inner.server, options, page)
+    }
+
+    /// Serves over HTTP until `stop` is cancelled; see [`http::serve`].
+    ///
+    /// # Errors
+    /// When the listener fails.
+    pub async fn serve_http(
+        &self,
+        listener: TcpListener,
+        options: HttpOptions,
+        stop: CancellationToken,
+        drain: Duration,
+    ) -> io::Result<()> {
+        http::serve_routes(self.server(), self.http_router(options), listener, stop, drain).await
     }
 
     /// Starts to connect every server and to load every OpenAPI description that the configuration names, side by side

@@ -11,22 +11,41 @@ use crate::stats::{Event, Outcome, RunId, Stats, tokens};
 
 /// The tool that writes itself down.
 const RUN: &str = "run";
+/// What the page calls itself as a client.
+pub(super) const PAGE: &str = "page";
 
-/// Makes the observer that writes every call down; `run` writes itself down.
-pub(super) fn into(stats: Stats, finder: Arc<Finder>) -> Observer {
-    Box::new(move |record: CallRecord<'_>| {
+/// Writes every call down; `run` writes itself down.
+pub(super) struct Recorder {
+    pub(super) stats: Stats,
+    pub(super) finder: Arc<Finder>,
+    #[cfg(feature = "web")]
+    pub(super) history: Arc<super::page::History>,
+}
+
+impl Observer for Recorder {
+    #[cfg(feature = "web")]
+    fn wants_arguments(&self) -> bool {
+        self.history.is_on()
+    }
+
+    fn saw(&self, record: CallRecord<'_>) {
+        #[cfg(feature = "web")]
+        self.history.saw(&record);
         if record.is_success && *record.entry.source() != Source::Surface {
-            finder.saw_use(&SessionKey::of(record.cx), record.entry.name().as_str());
+            self.finder.saw_use(&SessionKey::of(record.cx), record.entry.name().as_str());
         }
         let caller = record.cx.caller();
         let client = record.cx.client().name;
-        stats
-            .saw_session(&format!("{}\0{}\0{client:?}", caller.principal, caller.profile), client.as_deref());
+        // A person at the page has no context that definitions could fill.
+        if client.as_deref() != Some(PAGE) {
+            let session = format!("{}\0{}\0{client:?}", caller.principal, caller.profile);
+            self.stats.saw_session(&session, client.as_deref());
+        }
         if record.entry.name().as_str() == RUN {
             return;
         }
         let size = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
-        stats.record(Event::Call {
+        self.stats.record(Event::Call {
             tool: record.entry.name().clone(),
             client,
             duration: record.duration,
@@ -35,7 +54,7 @@ pub(super) fn into(stats: Stats, finder: Arc<Finder>) -> Observer {
             outcome: if record.is_success { Outcome::Success } else { Outcome::Failure },
             in_run: record.cx.run().map(RunId::from_raw),
         });
-    })
+    }
 }
 
 /// Returns the tokens of the definitions that clients do not hold, and of those that they do; what comes from outside

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::catalog::Source;
+use crate::clock::Timestamp;
 
 /// How a source is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +69,14 @@ pub struct SourceReport {
     pub name: String,
     /// What it is.
     pub source: Source,
+    /// How it is reached: `stdio`, `http` or `openapi`.
+    pub transport: &'static str,
     /// How it is doing.
     pub state: SourceState,
+    /// Since when, once it has been started.
+    pub since: Option<Timestamp>,
+    /// Why it could not be used the last time, also after that is over.
+    pub last_error: Option<String>,
     /// Why its tools are not there although it is connected.
     pub conflict: Option<String>,
     /// How many tools of it are there.
@@ -79,9 +86,18 @@ pub struct SourceReport {
 }
 
 impl SourceReport {
-    pub(super) fn not_started(name: &str, source: Source, is_enabled: bool) -> Self {
-        let state = if is_enabled { SourceState::Connecting } else { SourceState::Disabled };
-        Self { name: name.to_owned(), source, state, conflict: None, tools: 0, notes: Vec::new() }
+    pub(super) fn not_started(name: &str, source: Source, transport: &'static str, is_enabled: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            source,
+            transport,
+            state: if is_enabled { SourceState::Connecting } else { SourceState::Disabled },
+            since: None,
+            last_error: None,
+            conflict: None,
+            tools: 0,
+            notes: Vec::new(),
+        }
     }
 
     /// Returns why its tools cannot be used, where there is a reason.

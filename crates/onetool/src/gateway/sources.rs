@@ -2,6 +2,7 @@
 //!
 //! Lock order: the table of sources before the catalog.
 
+use std::collections::HashMap;
 use std::error::Error as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,9 +18,11 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::record;
 use super::source_report::{SourceReport, SourceState};
+use super::wanted::{Wanted, wanted};
 use crate::Server;
-use crate::catalog::{Catalog, Offer, Source};
-use crate::config::{ApiConfig, Config, UpstreamConfig};
+use crate::catalog::{Catalog, Offer};
+use crate::clock::{Clock, Timestamp};
+use crate::config::{ApiConfig, Config};
 use crate::stats::Stats;
 
 /// The first pause before a description that could not be fetched is tried again; it doubles each time.
@@ -28,8 +31,9 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// Every source from outside.
 pub(super) struct Sources {
-    server: Server,
+    pub(super) server: Server,
     stats: Stats,
+    clock: Clock,
     around: Surroundings,
     /// Where plans of OpenAPI descriptions are kept.
     cache: Option<PathBuf>,
@@ -45,8 +49,10 @@ pub(super) struct Sources {
 /// What is configured, and what runs of it.
 #[derive(Default)]
 pub(super) struct Table {
-    wanted: IndexMap<Arc<str>, Wanted>,
-    running: IndexMap<Arc<str>, Running>,
+    pub(super) wanted: IndexMap<Arc<str>, Wanted>,
+    pub(super) running: IndexMap<Arc<str>, Running>,
+    /// What somebody has switched on or off since the start; it outlives a reload.
+    pub(super) switched: HashMap<Arc<str>, bool>,
     /// Whether sources are to run at all; not before there is a runtime, and not after the end.
     is_started: bool,
     is_closed: bool,
@@ -58,30 +64,28 @@ pub(super) struct Table {
     local_tokens: (u64, u64),
 }
 
-#[derive(Clone, PartialEq)]
-enum Wanted {
-    Server(Box<UpstreamConfig>),
-    Api(Box<ApiConfig>),
-}
-
 /// A source that has been started.
-struct Running {
+pub(super) struct Running {
     /// Tells it from an earlier one of the same name, whose last news may still be on their way.
     id: u64,
     wanted: Wanted,
-    work: Work,
-    state: SourceState,
+    pub(super) work: Work,
+    pub(super) state: SourceState,
+    /// Since when it is in that state.
+    since: Timestamp,
+    /// Why it could not be used the last time, also after that is over.
+    last_error: Option<String>,
     /// Whether the first attempt has come to an end, good or bad.
     has_settled: bool,
-    offer: Offer,
+    pub(super) offer: Offer,
     /// Why its tools are not in the catalog though it is connected.
     conflict: Option<String>,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     tokens: u64,
 }
 
 /// What keeps a source going; dropping it ends it.
-enum Work {
+pub(super) enum Work {
     Nothing,
     Connection(Upstream),
     Load { _task: AbortOnDropHandle<()> },
@@ -93,29 +97,6 @@ struct News {
     offer: Offer,
     notes: Vec<String>,
     tokens: u64,
-}
-
-impl Wanted {
-    fn is_enabled(&self) -> bool {
-        match self {
-            Self::Server(config) => config.connection.enabled,
-            Self::Api(config) => config.is_enabled,
-        }
-    }
-
-    fn source(&self, name: &Arc<str>) -> Source {
-        match self {
-            Self::Server(_) => Source::Proxy(name.clone()),
-            Self::Api(_) => Source::OpenApi(name.clone()),
-        }
-    }
-}
-
-fn wanted(config: &Config) -> IndexMap<Arc<str>, Wanted> {
-    let servers =
-        config.servers.iter().map(|(name, it)| (name.as_str().into(), Wanted::Server(Box::new(it.clone()))));
-    let apis = config.apis.iter().map(|(name, it)| (name.as_str().into(), Wanted::Api(Box::new(it.clone()))));
-    servers.chain(apis).collect()
 }
 
 /// Says why a source cannot have its name, if it cannot.
@@ -134,12 +115,14 @@ impl Sources {
     pub(super) fn new(
         server: Server,
         stats: Stats,
+        clock: Clock,
         around: Surroundings,
         cache: Option<PathBuf>,
     ) -> Arc<Self> {
         Arc::new(Self {
             server,
             stats,
+            clock,
             around,
             cache,
             table: Mutex::default(),
@@ -167,7 +150,7 @@ impl Sources {
     ///
     /// What has failed for good is tried again: that is what somebody reloads for.
     pub(super) fn adopt(self: &Arc<Self>, mut table: MutexGuard<'_, Table>, config: &Config) {
-        table.wanted = wanted(config);
+        table.wanted = wanted(config, &table.switched);
         table.startup_wait = config.startup_wait.0;
         let catalog = self.server.catalog();
         table.local_tokens = record::definition_tokens(&catalog);
@@ -187,7 +170,7 @@ impl Sources {
         self.after_change(&table);
     }
 
-    fn end(&self, ended: IndexMap<Arc<str>, Running>) {
+    pub(super) fn end(&self, ended: IndexMap<Arc<str>, Running>) {
         for it in ended.into_values() {
             if let Work::Connection(upstream) = it.work
                 && Handle::try_current().is_ok()
@@ -197,7 +180,7 @@ impl Sources {
         }
     }
 
-    fn start_missing(self: &Arc<Self>, table: &mut Table) {
+    pub(super) fn start_missing(self: &Arc<Self>, table: &mut Table) {
         if !table.is_started {
             return;
         }
@@ -237,6 +220,8 @@ impl Sources {
             wanted: wanted.clone(),
             work,
             state: if is_enabled { SourceState::Connecting } else { SourceState::Disabled },
+            since: self.clock.now(),
+            last_error: None,
             has_settled: !is_enabled,
             offer: Offer::default(),
             conflict: None,
@@ -250,7 +235,11 @@ impl Sources {
         let mut table = self.lock();
         let Some(it) = table.running.get_mut(name).filter(|it| it.id == id) else { return };
         it.has_settled |= news.state != SourceState::Connecting;
-        it.state = news.state;
+        if it.state != news.state {
+            it.since = self.clock.now();
+            it.last_error = news.state.reason().map(str::to_owned).or(it.last_error.take());
+            it.state = news.state;
+        }
         it.notes = news.notes;
         it.tokens = news.tokens;
         if !news.offer.is_same(&it.offer) {
@@ -272,13 +261,19 @@ impl Sources {
         self.after_change(&table);
     }
 
-    fn after_change(&self, table: &Table) {
+    pub(super) fn after_change(&self, table: &Table) {
         self.is_settled.store(table.is_settled(), Ordering::Release);
         let (kept_out, own) = table.local_tokens;
         let from_outside: u64 =
             table.running.values().filter(|it| it.conflict.is_none()).map(|it| it.tokens).sum();
         self.stats.set_definition_tokens(kept_out + from_outside, own);
         self.news.send_replace(());
+    }
+
+    /// Hears of every change of a source.
+    #[cfg(feature = "web")]
+    pub(super) fn news(&self) -> watch::Receiver<()> {
+        self.news.subscribe()
     }
 
     /// Tells whether no source is in its first attempt to connect.
@@ -316,12 +311,15 @@ impl Sources {
                 Some(it) => SourceReport {
                     name: name.to_string(),
                     source,
+                    transport: wanted.transport(),
                     state: it.state.clone(),
+                    since: Some(it.since),
+                    last_error: it.last_error.clone(),
                     conflict: it.conflict.clone(),
                     tools: if it.conflict.is_none() { it.offer.tools.len() } else { 0 },
                     notes: it.notes.clone(),
                 },
-                None => SourceReport::not_started(name, source, wanted.is_enabled()),
+                None => SourceReport::not_started(name, source, wanted.transport(), wanted.is_enabled()),
             }
         };
         table.wanted.iter().map(report).collect()
@@ -349,7 +347,7 @@ impl Table {
 
     /// Fits what runs into a catalog whose own packs have changed; `config` is the configuration to come.
     pub(super) fn refit(&self, catalog: &mut Catalog, config: &Config) {
-        let wanted = wanted(config);
+        let wanted = wanted(config, &self.switched);
         for (name, it) in &self.running {
             let source = it.wanted.source(name);
             let is_kept = wanted.get(name) == Some(&it.wanted);

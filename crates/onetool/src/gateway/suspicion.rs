@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Entry};
 
 /// A description that somebody should look at before an agent does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,19 +57,26 @@ pub(super) fn of_catalog(catalog: &Catalog) -> Vec<Suspicion> {
     let mut found = Vec::new();
     let mut packs: Vec<&str> = Vec::new();
     for entry in catalog.tools().filter(|entry| entry.source().is_remote()) {
-        let spec = entry.spec();
-        // The texts of parameters reach a model as well.
-        let schema = serde_json::to_string(&*spec.input_schema.peek()).unwrap_or_default();
-        let what = format!("tool {}", spec.name);
-        let title = spec.title.as_deref().unwrap_or_default();
-        found.extend(of_texts(&what, &[spec.name.as_str(), title, &spec.description, &schema]));
-        packs.extend(spec.name.pack().filter(|pack| packs.last() != Some(pack)));
+        found.extend(of_tool(entry));
+        packs.extend(entry.name().pack().filter(|pack| packs.last() != Some(pack)));
     }
     for pack in packs {
         let instructions = catalog.pack_description(pack).unwrap_or_default();
         found.extend(of_texts(&format!("instructions of {pack}"), &[instructions]));
     }
     found
+}
+
+/// Looks at what one tool from outside says of itself; what is here is trusted.
+pub(super) fn of_tool(entry: &Entry) -> Vec<Suspicion> {
+    if !entry.source().is_remote() {
+        return Vec::new();
+    }
+    let spec = entry.spec();
+    // The texts of parameters reach a model as well.
+    let schema = serde_json::to_string(&*spec.input_schema.peek()).unwrap_or_default();
+    let title = spec.title.as_deref().unwrap_or_default();
+    of_texts(&format!("tool {}", spec.name), &[spec.name.as_str(), title, &spec.description, &schema])
 }
 
 /// Returns what is odd about one thing, each kind once.

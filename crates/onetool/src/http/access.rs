@@ -74,9 +74,15 @@ impl Access {
         };
         CorsLayer::new()
             .allow_origin(AllowOrigin::predicate(is_known))
-            .allow_methods([Method::GET, Method::POST, Method::DELETE])
+            .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
             .allow_headers(AllowHeaders::mirror_request())
             .expose_headers([HeaderName::from_static("mcp-session-id")])
+    }
+
+    /// Returns who sends a request, if that is somebody who may.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
+        let principal = if self.token.is_some() { "token" } else { "anonymous" };
+        self.admits(headers).then(|| Caller { principal: principal.into(), ..Caller::default() })
     }
 
     fn admits(&self, headers: &HeaderMap) -> bool {
@@ -139,13 +145,12 @@ pub(super) async fn require_token(
     mut request: Request,
     next: Next,
 ) -> Response {
-    if !access.admits(request.headers()) {
+    let Some(caller) = access.caller(request.headers()) else {
         tracing::warn!(path = request.uri().path(), "refused a request without a valid token");
         let body = Json(json!({"error": "Unauthorized"}));
         return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], body).into_response();
-    }
-    let principal = if access.token.is_some() { "token" } else { "anonymous" };
-    request.extensions_mut().insert(Caller { principal: principal.into(), ..Caller::default() });
+    };
+    request.extensions_mut().insert(caller);
     next.run(request).await
 }
 

@@ -1,4 +1,4 @@
-//! The server over HTTP: MCP at `/mcp`, health at `/livez` and `/readyz`, behind one rule of access.
+//! The server over HTTP: MCP at `/mcp`, health at `/livez` and `/readyz`, a gateway's page, behind one rule of access.
 
 mod access;
 
@@ -51,6 +51,11 @@ impl Default for HttpOptions {
 /// # Ok::<(), onetool::RegisterError>(())
 /// ```
 pub fn router(server: &Server, options: HttpOptions) -> Router {
+    routes(server, options, Router::new())
+}
+
+/// Puts the routes of a page beside those of MCP; the page has to know itself who bears the token.
+pub(crate) fn routes(server: &Server, options: HttpOptions, page: Router) -> Router {
     let mcp = McpHttp::new(server, options.max_body);
     let guarded = Router::new()
         .route("/mcp", any(default_profile))
@@ -62,6 +67,7 @@ pub fn router(server: &Server, options: HttpOptions) -> Router {
     Router::new()
         .route("/livez", get(async || "ok\n"))
         .route("/readyz", get(ready).with_state(server.clone()))
+        .merge(page.layer(options.access.cross_origin()))
         .fallback_service(guarded)
         .layer(axum::middleware::from_fn_with_state(options.access, access::require_known_place))
 }
@@ -78,14 +84,24 @@ pub async fn serve(
     stop: CancellationToken,
     drain: Duration,
 ) -> io::Result<()> {
+    serve_routes(server, router(server, options), listener, stop, drain).await
+}
+
+/// Serves routes of the server, as [`serve`] does.
+pub(crate) async fn serve_routes(
+    server: &Server,
+    routes: Router,
+    listener: TcpListener,
+    stop: CancellationToken,
+    drain: Duration,
+) -> io::Result<()> {
     // Without this every streamed answer waits 40 ms for the acknowledgement of its first piece.
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
     });
-    let serving =
-        axum::serve(listener, router(server, options)).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let serving = axum::serve(listener, routes).with_graceful_shutdown(stop.clone().cancelled_owned());
     let mut serving = std::pin::pin!(serving.into_future());
     tokio::select! {
         ended = &mut serving => return ended,

@@ -12,12 +12,12 @@ use onetool_core::{
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
-    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    Implementation, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, PromptsCapability, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Reference, ResourcesCapability, ServerCapabilities,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, ToolsCapability,
-    UnsubscribeRequestParams,
+    CustomRequest, CustomResult, ErrorCode, Extensions, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptsCapability, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, ResourcesCapability,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    Tool, ToolsCapability, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -133,7 +133,11 @@ impl Drop for Handler {
 
 /// Returns who calls: the access layer puts it into the HTTP request; a local transport is its own proof.
 fn caller(cx: &RequestContext<RoleServer>) -> Caller {
-    let parts = cx.extensions.get::<::http::request::Parts>();
+    caller_in(&cx.extensions)
+}
+
+fn caller_in(extensions: &Extensions) -> Caller {
+    let parts = extensions.get::<::http::request::Parts>();
     parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_default()
 }
 
@@ -178,7 +182,8 @@ impl ServerHandler for Handler {
         self.server.note_greeting();
         let (server, session) = (self.server.clone(), self.session.clone());
         let declared = server.capabilities();
-        tokio::spawn(news::tell_session(server, cx.peer, session, declared, self.ended.clone()));
+        let caller = caller_in(&cx.extensions);
+        tokio::spawn(news::tell_session(server, cx.peer, session, caller, declared, self.ended.clone()));
     }
 
     async fn set_level(
@@ -229,7 +234,7 @@ impl ServerHandler for Handler {
         // A stateless client begins with its first request, and that is commonly this one.
         self.server.note_greeting();
         let catalog = self.server.catalog();
-        let loaded = self.server.active().of(&self.session_key(&cx));
+        let loaded = self.server.active().on_list(&self.session_key(&cx), &caller(&cx));
         let loaded = loaded.iter().filter_map(|name| catalog.visible(name.as_str()).ok());
         let tools = catalog.listed().chain(loaded.filter(|entry| !catalog.is_listed(entry)));
         let (page, next_cursor) =

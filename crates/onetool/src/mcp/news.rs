@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use onetool_core::Caller;
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
@@ -18,7 +19,8 @@ struct News {
     seen: Change,
     changes: watch::Receiver<Change>,
     updates: broadcast::Receiver<Arc<str>>,
-    session: SessionKey,
+    /// The session, and its caller, who may have tools for every session.
+    sessions: [SessionKey; 2],
     loads: broadcast::Receiver<SessionKey>,
 }
 
@@ -39,11 +41,11 @@ impl ChangedLists {
 }
 
 impl News {
-    fn of(server: &Server, session: SessionKey) -> Self {
+    fn of(server: &Server, sessions: [SessionKey; 2]) -> Self {
         let mut changes = server.changes();
         let seen = *changes.borrow_and_update();
         let (updates, loads) = (server.resource_updates(), server.active().subscribe());
-        Self { seen, changes, updates, session, loads }
+        Self { seen, changes, updates, sessions, loads }
     }
 
     async fn next(&mut self) -> Option<Item> {
@@ -60,7 +62,7 @@ impl News {
                     }));
                 }
                 loaded = self.loads.recv() => match loaded {
-                    Ok(session) if session != self.session => {}
+                    Ok(session) if !self.sessions.contains(&session) => {}
                     // Whoever missed some of it looks at its list once too often rather than never.
                     Ok(_) | Err(RecvError::Lagged(_)) => return Some(Item::Lists(ChangedLists::TOOLS)),
                     Err(RecvError::Closed) => return None,
@@ -80,10 +82,11 @@ pub(super) async fn tell_session(
     server: Server,
     peer: Peer<RoleServer>,
     session: Arc<Session>,
+    caller: Caller,
     declared: Capabilities,
     ended: CancellationToken,
 ) {
-    let mut news = News::of(&server, session.key());
+    let mut news = News::of(&server, [session.key(), SessionKey::Caller(caller)]);
     // The task must not keep the server alive.
     drop(server);
     loop {
@@ -131,7 +134,7 @@ pub(super) async fn tell_subscription(
 ) {
     let wanted = subscription.accepted().clone();
     let sink = subscription.sink();
-    let mut news = News::of(server, session.clone());
+    let mut news = News::of(server, [session.clone(), session.clone()]);
     loop {
         let item = tokio::select! {
             () = subscription.cancelled() => return,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{MetaCall, answer, not_found};
-use crate::catalog::{Entry, Source, UnknownName};
+use crate::catalog::{Entry, SessionKey, Source, UnknownName};
 use crate::ot::sample_call;
 
 pub(super) const DESCRIPTION: &str = "Put tools on your own tool list, all of them or, if a name is wrong, none. They \
@@ -50,6 +50,11 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
     }
     let names: Vec<ToolName> = load.iter().map(|entry| entry.name().clone()).collect();
     call.server.active().change(&call.session, &names, &unload);
+    // What a person has put on the list of every session goes from there: a list that keeps it would belie the answer.
+    let caller = SessionKey::Caller(call.caller.clone());
+    if call.session != caller {
+        call.server.active().change(&caller, &[], &unload);
+    }
     for name in &names {
         call.finder.saw_use(&call.session, name.as_str());
     }
@@ -58,7 +63,7 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
 
 /// A tool that has gone from the catalog can still be taken off the list.
 fn names_to_unload(call: &MetaCall, wanted: &[String], unknown: &mut Vec<UnknownName>) -> Vec<ToolName> {
-    let loaded = call.server.active().of(&call.session);
+    let loaded = call.server.active().on_list(&call.session, &call.caller);
     let mut names = Vec::new();
     for name in wanted.iter().map(|name| name.trim()) {
         match call.catalog.visible(name) {

@@ -8,7 +8,7 @@ mod load;
 
 use std::sync::Arc;
 
-use onetool_core::{CallContext, Tool, ToolAnnotations, ToolError, ToolOutput, tool_fn};
+use onetool_core::{CallContext, Caller, Tool, ToolAnnotations, ToolError, ToolOutput, tool_fn};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -36,12 +36,13 @@ struct MetaCall {
     catalog: Arc<Catalog>,
     finder: Arc<Finder>,
     session: SessionKey,
+    caller: Caller,
 }
 
 impl MetaCall {
-    /// Returns the tools that the session has loaded and that are there.
+    /// Returns the tools that are on the session's list beside those that every client has.
     fn loaded(&self) -> Vec<&Arc<Entry>> {
-        let names = self.server.active().of(&self.session);
+        let names = self.server.active().on_list(&self.session, &self.caller);
         names.iter().filter_map(|name| self.catalog.visible(name.as_str()).ok()).collect()
     }
 
@@ -93,6 +94,7 @@ where
             server,
             finder: host.finder.clone(),
             session: SessionKey::of(&cx),
+            caller: cx.caller().clone(),
         });
         async move {
             let call = call.ok_or_else(|| ToolError::failed("the gateway is shutting down"))?;

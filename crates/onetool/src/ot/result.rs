@@ -57,6 +57,7 @@ pub(super) async fn result(context: OtContext, args: Page, cx: CallContext) -> R
         search: given(args.search),
         fuzzy: args.fuzzy,
         path: given(args.path),
+        with_places: false,
     };
     Ok(Answer::Data(json!(context.host.result(query, &cx).await?)))
 }

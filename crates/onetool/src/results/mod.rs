@@ -213,6 +213,8 @@ impl ResultStore {
             offset: query.offset,
             has_more: lines.end < info.total_lines,
             matches: None,
+            numbers: Vec::new(),
+            marks: Vec::new(),
         })
     }
 

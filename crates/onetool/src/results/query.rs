@@ -5,7 +5,8 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{PathError, ResultHandle, path, search};
+use super::search::Search;
+use super::{PathError, ResultHandle, path};
 use crate::storage::StorageError;
 
 /// Which lines of which result.
@@ -23,12 +24,22 @@ pub struct ResultQuery {
     pub fuzzy: bool,
     /// Reads this part of stored JSON, such as `a.b[0]`, instead of the whole.
     pub path: Option<String>,
+    /// Says for a search also where each line stands and what in it matched, which a person wants to see.
+    pub with_places: bool,
 }
 
 impl ResultQuery {
     /// Asks for the first 100 lines.
     pub fn new(handle: impl Into<ResultHandle>) -> Self {
-        Self { handle: handle.into(), offset: 1, limit: 100, search: None, fuzzy: false, path: None }
+        Self {
+            handle: handle.into(),
+            offset: 1,
+            limit: 100,
+            search: None,
+            fuzzy: false,
+            path: None,
+            with_places: false,
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), QueryError> {
@@ -44,20 +55,26 @@ impl ResultQuery {
     pub(super) fn page(&self, text: &str, is_json: bool) -> Result<ResultPage, QueryError> {
         let picked = self.path.as_deref().map(|path| self.pick(text, is_json, path)).transpose()?;
         let lines: Vec<&str> = picked.as_deref().unwrap_or(text).lines().collect();
-        let found = match self.search.as_deref() {
-            None => None,
-            Some(words) if self.fuzzy => Some(search::similar(&lines, words)?),
-            Some(pattern) => Some(search::matching(&lines, pattern)?),
+        let search = self.search.as_deref().map(|text| Search::new(text, self.fuzzy)).transpose()?;
+        let found = search.as_ref().map(|search| search.find(&lines)).transpose()?;
+        let count = found.as_ref().map_or(lines.len(), Vec::len);
+        let asked = self.lines_of(count);
+        let has_more = asked.end < count;
+        let chosen: Vec<usize> = match &found {
+            Some(found) => found[asked].to_vec(),
+            None => asked.collect(),
         };
-        let chosen = found.as_deref().unwrap_or(&lines);
-        let asked = self.lines_of(chosen.len());
+        let places = search.filter(|_| self.with_places);
+        let marks = |search: Search| chosen.iter().map(|at| search.marks(lines[*at])).collect();
         Ok(ResultPage {
-            has_more: asked.end < chosen.len(),
-            returned: asked.len(),
-            lines: chosen[asked].iter().map(|line| (*line).to_owned()).collect(),
+            lines: chosen.iter().map(|at| lines[*at].to_owned()).collect(),
             total_lines: lines.len(),
+            returned: chosen.len(),
             offset: self.offset,
+            has_more,
             matches: found.as_ref().map(Vec::len),
+            numbers: if places.is_some() { chosen.iter().map(|at| at + 1).collect() } else { Vec::new() },
+            marks: places.map(marks).unwrap_or_default(),
         })
     }
 
@@ -101,6 +118,12 @@ pub struct ResultPage {
     /// How many lines the search found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<usize>,
+    /// Where in the whole result each line stands, counted from 1; for a search that asks for places.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<usize>,
+    /// What matched in each line, as begin and end in UTF-16 units; for a search that asks for places.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Vec<(usize, usize)>>,
 }
 
 /// Why a stored result cannot be read.

@@ -1,9 +1,10 @@
 //! Finding lines: by regular expression, or by likeness.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 
 use super::QueryError;
 
@@ -16,36 +17,93 @@ const SEARCH_WORDS: usize = 16;
 /// Longer words are compared by containment alone.
 const LONGEST_WORD: usize = 64;
 
-/// Returns the lines that match the pattern, in order.
-pub(super) fn matching<'a>(lines: &[&'a str], pattern: &str) -> Result<Vec<&'a str>, QueryError> {
-    let regex = RegexBuilder::new(pattern).size_limit(PATTERN_SIZE).build();
-    let regex = regex.map_err(|error| QueryError::Pattern { reason: error.to_string() })?;
+/// What is looked for.
+pub(super) enum Search {
+    /// Lines that match.
+    Pattern(Regex),
+    /// Lines that are like these words.
+    Words {
+        /// All of it in lower case.
+        phrase: String,
+        /// The words of it, or the phrase where it has none.
+        words: Vec<String>,
+    },
+}
+
+impl Search {
+    /// Reads what is looked for; a pattern has to be one.
+    pub(super) fn new(text: &str, fuzzy: bool) -> Result<Self, QueryError> {
+        if !fuzzy {
+            let regex = RegexBuilder::new(text).size_limit(PATTERN_SIZE).build();
+            return regex
+                .map(Self::Pattern)
+                .map_err(|error| QueryError::Pattern { reason: error.to_string() });
+        }
+        let phrase = text.trim().to_lowercase();
+        let mut wanted: Vec<String> = words(&phrase).take(SEARCH_WORDS).map(str::to_owned).collect();
+        if wanted.is_empty() {
+            wanted.push(phrase.clone());
+        }
+        Ok(Self::Words { phrase, words: wanted })
+    }
+
+    /// Returns which lines are found: matching ones in order, similar ones the best first.
+    pub(super) fn find(&self, lines: &[&str]) -> Result<Vec<usize>, QueryError> {
+        match self {
+            Self::Pattern(regex) => matching(lines, regex),
+            Self::Words { phrase, words } => similar(lines, phrase, words),
+        }
+    }
+
+    /// Returns what in a line is looked for, as begin and end in UTF-16 units.
+    pub(super) fn marks(&self, line: &str) -> Vec<(usize, usize)> {
+        let ranges: Vec<Range<usize>> = match self {
+            Self::Pattern(regex) => {
+                regex.find_iter(line).filter(|found| !found.is_empty()).map(|found| found.range()).collect()
+            }
+            Self::Words { words: wanted, .. } => {
+                let is_like = |range: &Range<usize>| {
+                    let word = line[range.clone()].to_lowercase();
+                    wanted.iter().any(|wanted| likeness(wanted, &word) >= LIKE_ENOUGH)
+                };
+                word_ranges(line).filter(is_like).collect()
+            }
+        };
+        let units = |text: &str| text.encode_utf16().count();
+        let mut marks = Vec::with_capacity(ranges.len());
+        let (mut at, mut counted) = (0, 0);
+        for range in ranges {
+            counted += units(&line[at..range.start]);
+            let begin = counted;
+            counted += units(&line[range.clone()]);
+            marks.push((begin, counted));
+            at = range.end;
+        }
+        marks
+    }
+}
+
+fn matching(lines: &[&str], regex: &Regex) -> Result<Vec<usize>, QueryError> {
     let deadline = Deadline::start();
     let mut found = Vec::new();
-    for line in lines {
+    for (at, line) in lines.iter().enumerate() {
         deadline.check()?;
         if regex.is_match(line) {
-            found.push(*line);
+            found.push(at);
         }
     }
     Ok(found)
 }
 
-/// Returns the lines that are like the search words, the best first.
-pub(super) fn similar<'a>(lines: &[&'a str], search: &str) -> Result<Vec<&'a str>, QueryError> {
-    let search = search.trim().to_lowercase();
-    let mut wanted: Vec<&str> = words(&search).take(SEARCH_WORDS).collect();
-    if wanted.is_empty() {
-        wanted.push(&search);
-    }
+fn similar(lines: &[&str], phrase: &str, wanted: &[String]) -> Result<Vec<usize>, QueryError> {
     let lowered: Vec<String> = lines.iter().map(|line| line.to_lowercase()).collect();
     // Texts repeat their words, so each word is compared once.
     let mut known: Vec<HashMap<&str, f64>> = vec![HashMap::new(); wanted.len()];
     let deadline = Deadline::start();
     let mut scored = Vec::new();
-    for (line, lowered) in lines.iter().zip(&lowered) {
+    for (at, lowered) in lowered.iter().enumerate() {
         deadline.check()?;
-        let score = if lowered.contains(&search) {
+        let score = if lowered.contains(phrase) {
             1.0
         } else {
             let best = wanted.iter().zip(&mut known).map(|(wanted, known)| {
@@ -57,16 +115,26 @@ pub(super) fn similar<'a>(lines: &[&'a str], search: &str) -> Result<Vec<&'a str
             best.sum::<f64>() / count(wanted.len()) * 0.99
         };
         if score >= LIKE_ENOUGH {
-            scored.push((score, *line));
+            scored.push((score, at));
         }
     }
     // The sort is stable: equally good lines stay in order.
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    Ok(scored.into_iter().map(|(_, line)| line).collect())
+    Ok(scored.into_iter().map(|(_, at)| at).collect())
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
+    word_ranges(text).map(|range| &text[range])
+}
+
+fn word_ranges(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let begin = end + text[end..].find(char::is_alphanumeric)?;
+        let length = text[begin..].find(|c: char| !c.is_alphanumeric());
+        end = length.map_or(text.len(), |length| begin + length);
+        Some(begin..end)
+    })
 }
 
 fn likeness(wanted: &str, word: &str) -> f64 {

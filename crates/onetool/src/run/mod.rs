@@ -16,4 +16,6 @@ mod tool;
 pub(crate) use literal::{check_syntax, value as literal_value};
 pub(crate) use python_names::NamesCache;
 pub(crate) use python_tool::{PythonBody, PythonTool};
+#[cfg(feature = "web")]
+pub(crate) use tool::code;
 pub(crate) use tool::{Runner, run_tool};

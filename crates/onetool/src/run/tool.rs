@@ -223,7 +223,7 @@ fn hash(code: &str) -> u64 {
 }
 
 /// Takes the code out of the command; a snippet is filled in.
-fn code(server: &Server, command: &str) -> Result<String, String> {
+pub(crate) fn code(server: &Server, command: &str) -> Result<String, String> {
     let code = source::code_of(command);
     if !code.trim_start().starts_with('$') {
         return Ok(code);

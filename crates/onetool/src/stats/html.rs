@@ -17,61 +17,26 @@ const CHART_HEIGHT: f64 = 160.0;
 const CHART_TOP: f64 = 20.0;
 const BAR_WIDTH: f64 = 36.0;
 
-/// Colours of the page; what is read stands out from its ground by 4.5 to 1, what is seen by 3 to 1.
-pub(super) struct Palette {
-    pub(super) ground: &'static str,
-    pub(super) card: &'static str,
-    pub(super) line: &'static str,
-    pub(super) text: &'static str,
-    pub(super) quiet: &'static str,
-    pub(super) succeeded: &'static str,
-    pub(super) failed: &'static str,
-}
+/// The look that the report shares with the page; the file is a link into the page's own files.
+pub(super) const LOOK: &str = include_str!("look.css");
+/// What begins the colours of the dark theme in it.
+const DARK: &str = "[data-theme=\"dark\"] {";
 
-pub(super) const LIGHT: Palette = Palette {
-    ground: "#ffffff",
-    card: "#f3f4f6",
-    line: "#d0d5db",
-    text: "#1a1d21",
-    quiet: "#505a66",
-    succeeded: "#1f6feb",
-    failed: "#b42318",
-};
-
-pub(super) const DARK: Palette = Palette {
-    ground: "#14171a",
-    card: "#1f2428",
-    line: "#3d444c",
-    text: "#e8eaed",
-    quiet: "#aab3bd",
-    succeeded: "#6ea8fe",
-    failed: "#ff8a80",
-};
-
+/// What only the report has: it is one column, and its charts stand beside their tables.
 const STYLE: &str = "
-body{margin:0 auto;max-width:72rem;padding:1.5rem;background:var(--ground);color:var(--text);
-font:16px/1.5 system-ui,sans-serif}
-h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .75rem}
-p{margin:.25rem 0}.quiet{color:var(--quiet)}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:1rem;margin-top:1.5rem}
-.card{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:1rem}
-.card h2{margin:0;font-size:1rem;font-weight:600}.figure{font-size:1.75rem;font-weight:600;margin:.25rem 0}
-dl{display:grid;grid-template-columns:1fr auto;gap:.15rem 1rem;margin:.5rem 0 0;font-size:.875rem}
-dt{color:var(--quiet)}dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
-.beside{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start}
-.beside>figure{flex:3 1 24rem;margin:0}.beside>.scroll{flex:1 1 16rem;max-height:22rem;overflow:auto}
-svg{width:100%;height:auto;display:block}svg text{fill:var(--quiet);font-size:12px}
-.succeeded{fill:var(--succeeded)}.failed{fill:var(--failed)}.axis{stroke:var(--quiet)}
-.scroll{overflow-x:auto}
-table{border-collapse:collapse;width:100%;font-size:.875rem}
-th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:right;
-font-variant-numeric:tabular-nums;white-space:nowrap}
-th{color:var(--quiet);font-weight:600}
-th:first-child,td:first-child,tbody th{text-align:left;white-space:normal;overflow-wrap:anywhere}
-tbody th{color:var(--text);font-weight:400}
-.key{display:inline-block;width:.75rem;height:.75rem;margin:0 .35rem 0 .75rem;border-radius:2px}
-.key.succeeded{background:var(--succeeded)}.key.failed{background:var(--failed)}
+main{max-width:1080px;margin:0 auto;padding:28px 24px 60px;display:flex;flex-direction:column;gap:18px}
+.tile dl{grid-template-columns:1fr auto;margin-top:6px}.tile dd{text-align:right;font-variant-numeric:tabular-nums}
+.card{min-width:0}.beside{display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start}
+.beside>figure{flex:3 1 380px}.beside>.scroll{flex:1 1 250px;max-height:340px}
+tbody th,tbody td:first-child{white-space:normal;overflow-wrap:anywhere}
 ";
+
+/// Returns the look without a script to choose the theme: the reader's system does.
+fn look() -> String {
+    let Some((before, rest)) = LOOK.split_once(DARK) else { return LOOK.to_owned() };
+    let (dark, after) = rest.split_once('}').unwrap_or((rest, ""));
+    format!("{before}@media (prefers-color-scheme: dark) {{ :root {{{dark}}} }}{after}")
+}
 
 /// Returns the report as a page of its own.
 pub fn html(report: &StatsReport, title: &str) -> String {
@@ -88,30 +53,30 @@ fn write_page(page: &mut String, report: &StatsReport, title: &str) -> fmt::Resu
         "{START}<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title>\n<style>:root{{{LIGHT}}}\
-         @media (prefers-color-scheme:dark){{:root{{{DARK}}}}}{STYLE}</style></head>\n<body><main>\
-         <h1><bdi>{title}</bdi></h1>\n<p class=\"quiet\">{}",
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title>\n<style>{}{STYLE}</style></head>\n<body><main>\
+         <div><h1><bdi>{title}</bdi></h1>\n<p class=\"muted\">{}",
+        look(),
         period(report.period)
     )?;
     if let Some(tool) = &report.tool {
         write!(page, ", only <bdi>{}</bdi>", Escaped(tool))?;
     }
-    page.push_str(". Days are in UTC; a token is taken as four bytes.</p>\n");
+    page.push_str(". Days are in UTC; a token is taken as four bytes.</p></div>\n");
     if report.dropped > 0 {
         let dropped = grouped(report.dropped);
         writeln!(page, "<p>{dropped} events came too fast to be written and are missing here.</p>")?;
     }
     write_cards(page, report)?;
     write_days(page, report)?;
-    page.push_str("<h2>Packs</h2>\n");
+    page.push_str("<section class=\"card\"><h2>Packs</h2>\n");
     write_table(page, "Calls by pack", &["Pack", "Tools", "Calls", "Success", "Average", "Data"], || {
         report.packs.iter().map(pack_row)
     })?;
-    page.push_str("<h2>Tools</h2>\n");
+    page.push_str("</section>\n<section class=\"card\"><h2>Tools</h2>\n");
     write_table(page, "Calls by tool", &["Tool", "Calls", "Success", "Average", "Data"], || {
         report.tools.iter().map(tool_row)
     })?;
-    page.push_str("</main></body></html>\n");
+    page.push_str("</section></main></body></html>\n");
     Ok(())
 }
 
@@ -122,7 +87,7 @@ fn write_cards(page: &mut String, report: &StatsReport) -> fmt::Result {
     let if_any = |is_zero: bool, text: String| {
         if nothing_happened && is_zero { NOTHING.to_owned() } else { text }
     };
-    page.push_str("<div class=\"cards\">\n");
+    page.push_str("<div class=\"tiles\">\n");
     write_card(
         page,
         "Calls",
@@ -176,9 +141,9 @@ fn write_card(
     note: &str,
     parts: &[(&str, String)],
 ) -> fmt::Result {
-    write!(page, "<section class=\"card\"><h2>{name}</h2><p class=\"figure\">{figure}</p>")?;
+    write!(page, "<section class=\"tile\"><h2>{name}</h2><p class=\"figure\">{figure}</p>")?;
     if !note.is_empty() {
-        write!(page, "<p>{note}</p>")?;
+        write!(page, "<p class=\"small\">{note}</p>")?;
     }
     page.push_str("<dl>");
     for (part, value) in parts {
@@ -189,10 +154,10 @@ fn write_card(
 }
 
 fn write_days(page: &mut String, report: &StatsReport) -> fmt::Result {
-    page.push_str("<h2>Days</h2>\n");
+    page.push_str("<section class=\"card chart\"><h2>Calls a day</h2>\n");
     let days = with_quiet_days(&report.per_day);
     if days.is_empty() {
-        page.push_str("<p class=\"quiet\">No calls in this period.</p>\n");
+        page.push_str("<p class=\"muted\">No calls in this period.</p></section>\n");
         return Ok(());
     }
     page.push_str("<div class=\"beside\">\n");
@@ -200,7 +165,7 @@ fn write_days(page: &mut String, report: &StatsReport) -> fmt::Result {
     write_table(page, "Calls by day", &["Day", "Calls", "Failed", "Runs"], || {
         days.iter().rev().map(day_row)
     })?;
-    page.push_str("</div>\n");
+    page.push_str("</div></section>\n");
     Ok(())
 }
 
@@ -236,13 +201,13 @@ fn write_chart(page: &mut String, days: &[DayStats]) -> fmt::Result {
             )
         };
         bar("failed", bottom - whole, failed)?;
-        bar("succeeded", bottom - whole + failed, whole - failed)?;
+        bar("fine", bottom - whole + failed, whole - failed)?;
     }
     write!(
         page,
         "<line class=\"axis\" x1=\"0\" y1=\"{bottom}\" x2=\"{CHART_WIDTH}\" y2=\"{bottom}\"/>\
          <text x=\"0\" y=\"{0}\">{1}</text><text x=\"{CHART_WIDTH}\" y=\"{0}\" text-anchor=\"end\">{2}</text></svg>\n\
-         <figcaption class=\"quiet\"><span class=\"key succeeded\"></span>succeeded (below)\
+         <figcaption class=\"legend muted small\"><span class=\"key\"></span>fine (below)\
          <span class=\"key failed\"></span>failed (above)</figcaption></figure>\n",
         bottom + 16.0,
         first.day,
@@ -388,13 +353,5 @@ impl fmt::Display for Escaped<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Palette {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ground, card, line, text, quiet, succeeded, failed } = self;
-        write!(f, "--ground:{ground};--card:{card};--line:{line};--text:{text};--quiet:{quiet};")?;
-        write!(f, "--succeeded:{succeeded};--failed:{failed}")
     }
 }

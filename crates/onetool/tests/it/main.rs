@@ -10,6 +10,8 @@ mod find;
 mod http_access;
 mod logs;
 mod names;
+mod page;
+mod page_rules;
 mod python_packs;
 mod reload;
 mod run;

@@ -152,6 +152,7 @@ fn http(file: HttpFile, place: &Place<'_>) -> Result<HttpConfig, ConfigError> {
         token,
         allow_execute: file.allow_execute.unwrap_or(default.allow_execute),
         title: file.title.unwrap_or(default.title),
+        history: file.history.unwrap_or(default.history),
         allowed_hosts: file.allowed_hosts.unwrap_or_default(),
         allowed_origins: file.allowed_origins.unwrap_or_default(),
         max_body: file.max_body.unwrap_or(default.max_body),
