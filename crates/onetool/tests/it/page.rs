@@ -89,7 +89,7 @@ impl News {
                 while let Some((line, rest)) = self.read.split_once('\n') {
                     let event: Option<Value> =
                         line.strip_prefix("data:").map(|data| serde_json::from_str(data.trim()).unwrap());
-                    self.read = rest.to_owned();
+                    self.read = String::from(rest);
                     if let Some(event) = event.filter(|event| event["type"] == kind) {
                         return event;
                     }
