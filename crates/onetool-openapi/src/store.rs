@@ -63,20 +63,29 @@ impl Store {
     }
 
     /// Returns names and schemas of all definitions that a schema needs, each once.
-    pub(crate) fn reachable(&self, root: Span) -> Vec<(&str, &str)> {
-        let mut found = Vec::new();
+    pub(crate) fn reachable(&self, root: Span) -> impl Iterator<Item = (&str, &str)> {
         let mut seen = HashSet::new();
-        let mut pending = vec![self.get(root)];
-        while let Some(text) = pending.pop() {
-            for name in references(text) {
+        let mut pending: Vec<&str> = references(self.get(root)).collect();
+        std::iter::from_fn(move || {
+            while let Some(name) = pending.pop() {
                 if let Some(at) = self.find(name).filter(|at| seen.insert(*at)) {
                     let body = self.get(self.definitions[at].1);
-                    found.push((name, body));
-                    pending.push(body);
+                    pending.extend(references(body));
+                    return Some((name, body));
                 }
             }
-        }
-        found
+            None
+        })
+    }
+
+    /// Tells whether a schema is at most so large, with all definitions that it needs.
+    pub(crate) fn is_within(&self, root: Span, max: usize) -> bool {
+        let mut size = root.length as usize;
+        // Ends at the first definition that is too much, of which there may be thousands.
+        self.reachable(root).all(|(name, body)| {
+            size += name.len() + body.len();
+            size <= max
+        }) && size <= max
     }
 
     fn find(&self, name: &str) -> Option<usize> {

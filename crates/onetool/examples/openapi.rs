@@ -1,7 +1,7 @@
 //! An API as an MCP server over stdio: every operation of its OpenAPI description is a tool.
 //!
 //! ```sh
-//! cargo run --quiet --ignore-rust-version -p onetool --example openapi -- pets ./petstore.yaml
+//! cargo run --quiet --ignore-rust-version -p onetool --example openapi -- pets ./petstore.yaml [BASE_URL]
 //! ```
 
 #![expect(clippy::print_stderr, reason = "stdout belongs to the protocol")]
@@ -15,9 +15,12 @@ use onetool::openapi::{ApiOptions, Origin, load};
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(name), Some(file)) = (args.next(), args.next()) else {
-        return Err("usage: openapi NAME FILE".into());
+        return Err("usage: openapi NAME FILE [BASE_URL]".into());
     };
-    let api = load(Origin::File(file.into()), ApiOptions::new(name.as_str()), None).await?;
+    let mut options = ApiOptions::new(name.as_str());
+    // Where the API is, if the description does not say so.
+    options.base_url = args.next().map(|url| url.parse()).transpose()?;
+    let api = load(Origin::File(file.into()), options, None).await?;
     // What cannot be called is left out and named, never the whole description.
     for (operation, reason) in &api.report.left_out {
         eprintln!("'{operation}' is left out: {reason}");

@@ -87,7 +87,8 @@ fn run_side(side: Side, revision: &str, suite: &Conformance) -> Result<bool> {
         }
         Side::Client => {
             let client = cargo::binary(Profile::Debug, "examples/conformance_client")?;
-            command.args(["client", "--command"]).arg(client);
+            // The suite runs all of its scenarios at once; on a busy machine they need longer than its 30 s.
+            command.args(["client", "--timeout", "120000", "--command"]).arg(client);
         }
     }
     println!("--- conformance of the {}, {revision}", side.name());

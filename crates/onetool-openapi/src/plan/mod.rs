@@ -24,6 +24,11 @@ use links::{Links, Scope};
 use model::Scheme;
 use parameter::Parameter;
 
+/// How large the schema of an answer may be, with all that it refers to.
+///
+/// In some APIs everything refers to everything, so that a list of all tools would take more than a hundred megabytes.
+const OUTPUT_MAX: usize = 64 * 1024;
+
 /// All that is kept of a description.
 pub(crate) struct Plan {
     pub(crate) header: Header,
@@ -217,6 +222,9 @@ impl Planner<'_, '_> {
                 .warnings
                 .insert(format!("'{key}' under operations is no operation of this description"));
         }
+        for operation in &mut self.operations {
+            operation.output = operation.output.filter(|output| self.store.is_within(*output, OUTPUT_MAX));
+        }
         self.header.warnings = self.links.warnings.into_iter().collect();
         self.header.token_estimate = token_estimate(&self.operations, &self.store);
         let plan = Plan { header: self.header, operations: self.operations, store: self.store };
@@ -227,8 +235,7 @@ impl Planner<'_, '_> {
 /// Estimates what listing all tools would cost a model: four bytes make a token.
 fn token_estimate(operations: &[Operation], store: &Store) -> usize {
     let bytes = operations.iter().map(|it| {
-        let definitions = store.reachable(it.input);
-        let definitions: usize = definitions.iter().map(|(name, body)| name.len() + body.len()).sum();
+        let definitions: usize = store.reachable(it.input).map(|(name, body)| name.len() + body.len()).sum();
         it.name.len() + it.description.len() + it.input.length as usize + definitions
     });
     bytes.sum::<usize>() / 4
