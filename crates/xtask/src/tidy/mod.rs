@@ -76,8 +76,8 @@ fn check(files: &[File]) -> Vec<Finding> {
             source::check_header(file, &mut findings);
             source::check_length(file, &mut findings);
             source::check_rooms(file, &mut findings);
-            // xtask's own tests hold made-up ids.
-            if !file.path.starts_with("crates/xtask/") {
+            // The tests of this check hold made-up ids.
+            if !file.path.starts_with("crates/xtask/src/tidy/") {
                 requirements.read_tests(file, &mut findings);
             }
         }
