@@ -18,6 +18,8 @@ pub(crate) enum SessionKey {
     Session(u64),
     /// Everything that one caller sends.
     Caller(Caller),
+    /// No session, but every one of a caller: what a person has chosen on the page.
+    Every(Caller),
 }
 
 impl SessionKey {
@@ -48,11 +50,8 @@ impl ActiveSets {
     /// Returns what a session has on its list: what it loaded itself, and before that what its caller has for every
     /// session, which a person chooses on the page.
     pub(crate) fn on_list(&self, session: &SessionKey, caller: &Caller) -> IndexSet<ToolName> {
-        let own = SessionKey::Caller(caller.clone());
-        let mut names = self.of(&own);
-        if *session != own {
-            names.extend(self.of(session));
-        }
+        let mut names = self.of(&SessionKey::Every(caller.clone()));
+        names.extend(self.of(session));
         names
     }
 

@@ -213,7 +213,8 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
         let session = self.session_key(cx.request_context());
-        news::tell_subscription(&self.server, &session, &cx, &self.ended).await;
+        let caller = caller(cx.request_context());
+        news::tell_subscription(&self.server, &session, caller, &cx, &self.ended).await;
         Ok(())
     }
 

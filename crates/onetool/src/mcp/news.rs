@@ -19,7 +19,7 @@ struct News {
     seen: Change,
     changes: watch::Receiver<Change>,
     updates: broadcast::Receiver<Arc<str>>,
-    /// The session, and its caller, who may have tools for every session.
+    /// The session, and all sessions of its caller.
     sessions: [SessionKey; 2],
     loads: broadcast::Receiver<SessionKey>,
 }
@@ -86,7 +86,7 @@ pub(super) async fn tell_session(
     declared: Capabilities,
     ended: CancellationToken,
 ) {
-    let mut news = News::of(&server, [session.key(), SessionKey::Caller(caller)]);
+    let mut news = News::of(&server, [session.key(), SessionKey::Every(caller)]);
     // The task must not keep the server alive.
     drop(server);
     loop {
@@ -129,12 +129,13 @@ async fn notify_lists(
 pub(super) async fn tell_subscription(
     server: &Server,
     session: &SessionKey,
+    caller: Caller,
     subscription: &SubscriptionContext,
     ended: &CancellationToken,
 ) {
     let wanted = subscription.accepted().clone();
     let sink = subscription.sink();
-    let mut news = News::of(server, [session.clone(), session.clone()]);
+    let mut news = News::of(server, [session.clone(), SessionKey::Every(caller)]);
     loop {
         let item = tokio::select! {
             () = subscription.cancelled() => return,

@@ -51,10 +51,7 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
     let names: Vec<ToolName> = load.iter().map(|entry| entry.name().clone()).collect();
     call.server.active().change(&call.session, &names, &unload);
     // What a person has put on the list of every session goes from there: a list that keeps it would belie the answer.
-    let caller = SessionKey::Caller(call.caller.clone());
-    if call.session != caller {
-        call.server.active().change(&caller, &[], &unload);
-    }
+    call.server.active().change(&SessionKey::Every(call.caller.clone()), &[], &unload);
     for name in &names {
         call.finder.saw_use(&call.session, name.as_str());
     }

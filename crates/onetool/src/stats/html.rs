@@ -27,7 +27,7 @@ const STYLE: &str = "
 main{max-width:1080px;margin:0 auto;padding:28px 24px 60px;display:flex;flex-direction:column;gap:18px}
 .tile dl{grid-template-columns:1fr auto;margin-top:6px}.tile dd{text-align:right;font-variant-numeric:tabular-nums}
 .card{min-width:0}.beside{display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start}
-.beside>figure{flex:3 1 380px}.beside>.scroll{flex:1 1 250px;max-height:340px}
+.chart text{font-size:12px}.beside>figure{flex:3 1 380px}.beside>.scroll{flex:1 1 250px;max-height:340px}
 tbody th,tbody td:first-child{white-space:normal;overflow-wrap:anywhere}
 ";
 

@@ -86,10 +86,10 @@ impl News {
     async fn next(&mut self, kind: &str) -> Value {
         let reading = async {
             loop {
-                while let Some((line, rest)) = self.read.split_once('\n') {
+                while let Some(end) = self.read.find('\n') {
+                    let line: String = self.read.drain(..=end).collect();
                     let event: Option<Value> =
                         line.strip_prefix("data:").map(|data| serde_json::from_str(data.trim()).unwrap());
-                    self.read = String::from(rest);
                     if let Some(event) = event.filter(|event| event["type"] == kind) {
                         return event;
                     }

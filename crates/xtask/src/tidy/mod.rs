@@ -76,7 +76,7 @@ fn check(files: &[File]) -> Vec<Finding> {
             source::check_header(file, &mut findings);
             source::check_length(file, &mut findings);
             source::check_rooms(file, &mut findings);
-            // The tests of this check hold made-up ids.
+            // These tests hold made-up ids.
             if !file.path.starts_with("crates/xtask/src/tidy/") {
                 requirements.read_tests(file, &mut findings);
             }

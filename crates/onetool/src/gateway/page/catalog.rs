@@ -58,7 +58,7 @@ impl Tool for Described {
 pub(super) fn overview(inner: &Inner, caller: Caller) -> Overview {
     let catalog = inner.server.catalog();
     let options = inner.server.options();
-    let loaded = inner.server.active().of(&SessionKey::Caller(caller));
+    let loaded = inner.server.active().of(&SessionKey::Every(caller));
     Overview {
         name: options.name.clone(),
         version: options.version.clone(),
@@ -72,7 +72,7 @@ pub(super) fn overview(inner: &Inner, caller: Caller) -> Overview {
 
 pub(super) fn rows(inner: &Inner, caller: Caller) -> Vec<ToolRow> {
     let catalog = inner.server.catalog();
-    let active = inner.server.active().of(&SessionKey::Caller(caller));
+    let active = inner.server.active().of(&SessionKey::Every(caller));
     catalog.tools().map(|entry| row(&catalog, entry, active.contains(entry.name()))).collect()
 }
 
@@ -90,7 +90,7 @@ fn row(catalog: &Catalog, entry: &Entry, active: bool) -> ToolRow {
 pub(super) fn detail(inner: &Inner, caller: Caller, name: &str) -> Result<ToolDetail, ApiError> {
     let catalog = inner.server.catalog();
     let entry = find(&catalog, name)?;
-    let active = inner.server.active().of(&SessionKey::Caller(caller)).contains(entry.name());
+    let active = inner.server.active().of(&SessionKey::Every(caller)).contains(entry.name());
     let docs = catalog.docs(entry.name()).cloned().unwrap_or_default();
     let spec = entry.spec();
     let warning = |it: suspicion::Suspicion| format!("It has {}: “{}”.", it.why, it.excerpt);
@@ -203,7 +203,7 @@ pub(super) fn set_active(
     active: bool,
 ) -> Result<ActiveSet, ApiError> {
     let catalog = inner.server.catalog();
-    let key = SessionKey::Caller(caller);
+    let key = SessionKey::Every(caller);
     let loaded = inner.server.active().of(&key);
     let mut changed: Vec<ToolName> = Vec::new();
     for name in names {

@@ -60,7 +60,7 @@ impl Ear {
                     self.look_at_catalog();
                 }
                 loaded = self.loads.recv() => match loaded {
-                    Ok(SessionKey::Caller(caller)) if caller == self.caller => {
+                    Ok(SessionKey::Every(caller)) if caller == self.caller => {
                         self.heard.push_back(GatewayEvent::ActiveChanged);
                     }
                     Ok(_) => {}
