@@ -275,7 +275,7 @@ fn record(result: &Result<ToolOutput, CallError>, took: Duration, args_size: usi
 }
 
 /// Counts the bytes of a value as JSON without making the text.
-fn json_size(value: &impl serde::Serialize) -> usize {
+pub(crate) fn json_size(value: &impl serde::Serialize) -> usize {
     struct Counter(usize);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

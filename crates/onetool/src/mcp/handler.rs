@@ -21,6 +21,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -28,9 +29,14 @@ use super::call::{ClientCall, is_stateless};
 use super::session::Session;
 use super::{convert, news};
 use crate::catalog::SessionKey;
-use crate::dispatch::CallError;
+use crate::dispatch::{CallError, json_size};
 use crate::read::ReadError;
 use crate::{Capabilities, Server};
+
+/// How many bytes of definitions a page of a list holds before the next one begins.
+///
+/// The official TypeScript client hangs up on a message of more than 10 MB.
+const PAGE_BYTES: usize = 4 << 20;
 
 /// Serves one session, or one request where the revision has no sessions.
 pub(super) struct Handler {
@@ -102,21 +108,24 @@ impl Handler {
         Ok(InputRequiredResult::new((!requests.is_empty()).then_some(requests), state))
     }
 
-    /// Cuts one page out of a list. A cursor names the last item of the page before.
-    fn page<'a, T>(
+    /// Cuts one page out of a list and makes its items what clients see. A cursor names the last item of the page before.
+    fn page<'a, T, U: Serialize>(
         &self,
         request: Option<&PaginatedRequestParams>,
         items: impl Iterator<Item = (&'a str, T)>,
-    ) -> Result<(Vec<T>, Option<String>), ErrorData> {
+        shown: impl Fn(T) -> U,
+    ) -> Result<(Vec<U>, Option<String>), ErrorData> {
         let mut items = items.peekable();
         if let Some(cursor) = request.and_then(|it| it.cursor.as_deref())
             && !items.by_ref().any(|(key, _)| key == cursor)
         {
             return Err(ErrorData::invalid_params("unknown cursor; list again from the start", None));
         }
-        let (mut page, mut last) = (Vec::new(), None);
-        while page.len() < self.server.options().page_size {
+        let (mut page, mut last, mut bytes) = (Vec::new(), None, 0);
+        while page.len() < self.server.options().page_size && bytes < PAGE_BYTES {
             let Some((key, item)) = items.next() else { break };
+            let item = shown(item);
+            bytes += json_size(&item);
             page.push(item);
             last = Some(key);
         }
@@ -238,10 +247,10 @@ impl ServerHandler for Handler {
         let loaded = self.server.active().on_list(&self.session_key(&cx), &caller(&cx));
         let loaded = loaded.iter().filter_map(|name| catalog.visible(name.as_str()).ok());
         let tools = catalog.listed().chain(loaded.filter(|entry| !catalog.is_listed(entry)));
+        let tools = tools.map(|entry| (entry.flat_name(), entry));
         let (page, next_cursor) =
-            self.page(request.as_ref(), tools.map(|entry| (entry.flat_name(), entry)))?;
-        let tools = page.into_iter().map(|entry| convert::tool(&catalog, entry)).collect();
-        let mut result = ListToolsResult::with_all_items(tools);
+            self.page(request.as_ref(), tools, |entry| convert::tool(&catalog, entry))?;
+        let mut result = ListToolsResult::with_all_items(page);
         result.next_cursor = next_cursor;
         Ok(result)
     }
@@ -289,11 +298,9 @@ impl ServerHandler for Handler {
         self.server.settle().await;
         let catalog = self.server.catalog();
         let fixed = catalog.resources().filter(|it| !it.spec().uri.has_holes());
-        let (page, next_cursor) =
-            self.page(request.as_ref(), fixed.map(|it| (it.spec().uri.as_str(), it)))?;
-        let mut result = ListResourcesResult::with_all_items(
-            page.into_iter().map(|it| convert::resource(&**it)).collect(),
-        );
+        let fixed = fixed.map(|it| (it.spec().uri.as_str(), it));
+        let (page, next_cursor) = self.page(request.as_ref(), fixed, |it| convert::resource(&**it))?;
+        let mut result = ListResourcesResult::with_all_items(page);
         result.next_cursor = next_cursor;
         Ok(result)
     }
@@ -306,11 +313,9 @@ impl ServerHandler for Handler {
         self.server.settle().await;
         let catalog = self.server.catalog();
         let templates = catalog.resources().filter(|it| it.spec().uri.has_holes());
-        let (page, next_cursor) =
-            self.page(request.as_ref(), templates.map(|it| (it.spec().uri.as_str(), it)))?;
-        let mut result = ListResourceTemplatesResult::with_all_items(
-            page.into_iter().map(|it| convert::template(&**it)).collect(),
-        );
+        let templates = templates.map(|it| (it.spec().uri.as_str(), it));
+        let (page, next_cursor) = self.page(request.as_ref(), templates, |it| convert::template(&**it))?;
+        let mut result = ListResourceTemplatesResult::with_all_items(page);
         result.next_cursor = next_cursor;
         Ok(result)
     }
@@ -351,9 +356,8 @@ impl ServerHandler for Handler {
         self.server.settle().await;
         let catalog = self.server.catalog();
         let prompts = catalog.prompts().map(|it| (it.spec().name.as_str(), it));
-        let (page, next_cursor) = self.page(request.as_ref(), prompts)?;
-        let mut result =
-            ListPromptsResult::with_all_items(page.into_iter().map(|it| convert::prompt(&**it)).collect());
+        let (page, next_cursor) = self.page(request.as_ref(), prompts, |it| convert::prompt(&**it))?;
+        let mut result = ListPromptsResult::with_all_items(page);
         result.next_cursor = next_cursor;
         Ok(result)
     }

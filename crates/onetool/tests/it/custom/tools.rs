@@ -207,3 +207,15 @@ async fn a_server_provides_its_tools_to_others() {
     let tools = onetool::ToolsProvider::tools(&server).await.unwrap();
     assert!(tools.iter().any(|it| it.spec().name.as_str() == "demo.shout"));
 }
+
+#[tokio::test]
+async fn o6_a_list_of_large_definitions_comes_in_pages_that_clients_take() {
+    let server = builder().build().unwrap();
+    for number in 0..20 {
+        let spec = ToolSpec::new(format!("demo.large{number}"), "x".repeat(1 << 20));
+        server.register_tool(dynamic_tool(spec, |_: JsonObject, _: CallContext| async { "" })).unwrap();
+    }
+    let (tools, pages) = Client::connect(&server).await.list_tools().await;
+    assert_eq!(tools.len(), 20 + THERE.len());
+    assert!((4..=6).contains(&pages), "{pages} pages of some 4 MB");
+}
