@@ -62,17 +62,32 @@ pub(crate) fn install_all() -> Result<()> {
 
 /// Installs Debian's PostgreSQL, which the tests of the pack `db` start; says how where we may not.
 fn postgres() -> Result<()> {
-    let is_there = fs::read_dir("/usr/lib/postgresql")
-        .is_ok_and(|versions| versions.flatten().any(|it| it.path().join("bin/initdb").exists()));
-    if is_there {
+    let is_there = || {
+        let versions = fs::read_dir("/usr/lib/postgresql");
+        versions.is_ok_and(|versions| versions.flatten().any(|it| it.path().join("bin/initdb").exists()))
+    };
+    if is_there() {
         return Ok(());
     }
-    let command = ["apt-get", "install", "--yes", "--no-install-recommends", "postgresql"];
-    let is_root = process::output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if !is_root || !process::works("apt-get", &["--version"]) {
-        bail!("PostgreSQL is missing: `sudo {}` (or your system's way)", command.join(" "));
+    apt_install("postgresql");
+    if !is_there() {
+        bail!(
+            "these programs are missing:\n  postgresql: `apt-get install postgresql` (or your system's way)"
+        );
     }
-    process::run(Command::new(command[0]).args(&command[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
+    Ok(())
+}
+
+/// Installs a package of Debian where this user may, as in most containers; whether it worked is seen by what is there.
+fn apt_install(package: &str) {
+    println!("installing {package}");
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        process::run(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive")).is_ok()
+    };
+    let install = ["install", "--yes", "--no-install-recommends", package];
+    // The lists of packages may be missing or old.
+    let _ = apt(&install) || apt(&["update"]) && apt(&install);
 }
 
 /// Fails with every missing program and the command that installs it.
@@ -123,10 +138,7 @@ pub(crate) fn browser() -> Result<Browser> {
 pub(crate) fn chromium() -> Result<()> {
     let is_there = || process::works("chromium", &["--version"]);
     if !is_there() {
-        let install = ["install", "-y", "--no-install-recommends", "chromium"];
-        let apt = |arguments: &[&str]| process::works("apt-get", arguments);
-        // The lists of packages may be missing or old.
-        let _ = apt(&install) || apt(&["update"]) && apt(&install);
+        apt_install("chromium");
     }
     if !is_there() {
         bail!("these programs are missing:\n  chromium: `apt-get install chromium` (or your system's way)");
