@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustpython::InterpreterBuilderExt as _;
 use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef};
 use rustpython_vm::compiler::Mode;
@@ -40,6 +41,9 @@ const REHEARSAL: &str = include_str!("../prelude/rehearsal.py");
 
 /// Room in the last frame beside the result.
 const DONE_MARGIN: usize = 256;
+
+/// About as long as a client takes from one answer to its next program.
+const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 /// What the prelude defined: everything that a child needs of it.
 pub(crate) struct Prelude {
@@ -82,8 +86,11 @@ pub(crate) fn warm_prelude(vm: &VirtualMachine) -> Result<Prelude, String> {
 
 /// Runs the one program of this process.
 pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake: (OwnedFd, OwnedFd)) {
-    rehearse(vm, prelude);
     let socket = UnixStream::from(socket);
+    // Somebody who waits already gets no faster by a rehearsal.
+    if !comes_soon(&socket) {
+        rehearse(vm, prelude);
+    }
     let Ok(ToChild::Program { source, file_name, input, max_frame, max_result }) = wire::read_frame(&socket)
     else {
         return;
@@ -95,6 +102,12 @@ pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake:
     if !channel.send_within(max, &FromChild::Done(done)) {
         channel.send(&FromChild::Done(Done::Limit(LimitKind::Result)));
     }
+}
+
+/// Tells whether a program is there, or comes in a moment.
+fn comes_soon(socket: &UnixStream) -> bool {
+    let mut watched = [PollFd::new(socket, PollFlags::IN)];
+    poll(&mut watched, Some(&MOMENT)).is_ok_and(|ready| ready > 0)
 }
 
 /// Runs a program that does what most do, so that the memory they touch is this process's own before one arrives.
