@@ -37,12 +37,15 @@ pub(crate) fn build_debug() -> Result<()> {
     process::run(&mut cargo(&["build", "--ignore-rust-version", "--workspace", "--all-targets"]))
 }
 
-/// Builds these binaries for release, with the features of the whole workspace: others would build all over again.
+/// Builds these binaries, or `examples/NAME`, for release, with the features of the whole workspace: others would build all over again.
 ///
 /// Only those that are needed: each is optimized as a whole, the interpreter with it, and that takes minutes.
 pub(crate) fn build_release(binaries: &[&str]) -> Result<()> {
     let mut command = cargo(&["build", "--ignore-rust-version", "--release", "--workspace"]);
-    command.args(binaries.iter().flat_map(|name| ["--bin", name]));
+    command.args(binaries.iter().flat_map(|name| match name.strip_prefix("examples/") {
+        Some(example) => ["--example", example],
+        None => ["--bin", name],
+    }));
     process::run(&mut command)
 }
 

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -14,8 +15,11 @@ use serde_json::{Value, json};
 
 use self::baseline::{Baseline, Formula};
 use self::measure::Measures;
-use crate::{cargo, process};
+use crate::cargo::{self, Profile};
+use crate::process;
 
+/// The program that runs the index.
+const INDEX: &str = "examples/bench_find";
 /// Where the collections lie unless the command line says otherwise, seen from the workspace.
 const DATA: &str = "../shared/ir";
 
@@ -45,9 +49,10 @@ struct Query {
 
 pub(super) fn run(options: &Options) -> Result<()> {
     if options.scale {
-        return process::run(&mut example(&["scale"]));
+        return process::run(Command::new(index()?).arg("scale"));
     }
     let data = options.data.clone().unwrap_or_else(|| cargo::root().join(DATA));
+    let index = index()?;
     let mut out = match &options.out {
         Some(path) => Some(BufWriter::new(
             File::create(path).with_context(|| format!("cannot write {}", path.display()))?,
@@ -58,7 +63,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     for folder in collections(&data)? {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (tools, queries) = read(&folder)?;
-        let ours = answers(&folder)?;
+        let ours = answers(&index, &folder)?;
         if let Some(out) = &mut out {
             for Query { text, .. } in &queries {
                 writeln!(out, "{}", json!({"query": text, "ranked": ours.get(text)}))?;
@@ -76,18 +81,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
     out.map_or(Ok(()), |mut out| out.flush()).context("cannot write the answers")
 }
 
-/// Makes the command that runs the index: xtask itself is built without the product.
-fn example(arguments: &[&str]) -> std::process::Command {
-    let mut command =
-        cargo::cargo(&["run", "--quiet", "--release", "--ignore-rust-version", "-p", "onetool", "--example"]);
-    command.arg("bench_find").arg("--").args(arguments);
-    command
+/// Builds the program that runs the index, and returns its path: xtask itself is built without the product.
+fn index() -> Result<PathBuf> {
+    cargo::build_release(&[INDEX])?;
+    cargo::binary(Profile::Release, INDEX)
 }
 
 /// Returns the folder itself if it is a collection, else the collections in it, by name.
 fn collections(data: &Path) -> Result<Vec<PathBuf>> {
     let is_collection = |folder: &Path| folder.join("tools.jsonl").is_file();
-    // The example runs in the workspace, wherever we were called.
     let data = data.canonicalize().with_context(|| format!("no collections at {}", data.display()))?;
     if is_collection(&data) {
         return Ok(vec![data]);
@@ -118,9 +120,8 @@ fn read(folder: &Path) -> Result<(Vec<Tool>, Vec<Query>)> {
 }
 
 /// Asks the index all queries of a collection.
-fn answers(folder: &Path) -> Result<HashMap<String, Vec<String>>> {
-    let folder = folder.to_str().context("the path of the data is no UTF-8")?;
-    let answers = lines(&process::output(&mut example(&["run", folder]))?)?;
+fn answers(index: &Path, folder: &Path) -> Result<HashMap<String, Vec<String>>> {
+    let answers = lines(&process::output(Command::new(index).arg("run").arg(folder))?)?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let ranked = |answer: &Value| answer["ranked"].as_array().into_iter().flatten().map(text).collect();
     Ok(answers.iter().map(|answer| (text(&answer["query"]), ranked(answer))).collect())
