@@ -1,11 +1,8 @@
 //! Requirement ids: the pages that list them, the tests that carry them, and the ids that wait.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{File, Finding, PENDING};
-
-const FAMILIES: [&str; 8] = ["dsc", "web", "ot", "cus", "find", "run", "prx", "oas"];
-const SECURITY: &str = "snpalro";
 
 /// A line of a file.
 #[derive(Clone, Debug)]
@@ -24,6 +21,8 @@ struct Pending {
 #[derive(Default)]
 pub(super) struct Requirements {
     listed: BTreeMap<String, (String, Place)>,
+    /// The letters that ids begin with, as test names spell them (`ot_`, `n`), and how many numbers follow.
+    families: BTreeSet<(String, usize)>,
     pending: BTreeMap<String, Pending>,
     tested: BTreeMap<String, Place>,
 }
@@ -35,7 +34,8 @@ impl Requirements {
             let Some(id) = line.strip_prefix("| ").and_then(|row| row.split(" |").next()) else {
                 continue;
             };
-            let Some(prefix) = test_prefix(id) else { continue };
+            let Some(Id { prefix, family }) = Id::parse(id) else { continue };
+            self.families.insert(family);
             if let Some((_, first)) = self.listed.get(&prefix) {
                 let message = format!("{id} is listed before, at {}:{}: remove one", first.path, first.line);
                 findings.push(Finding::new(&place.path, place.line, message));
@@ -53,7 +53,7 @@ impl Requirements {
                 continue;
             }
             let (id, reason) = line.split_once(' ').unwrap_or((line, ""));
-            let prefix = test_prefix(id).filter(|prefix| self.listed.contains_key(prefix));
+            let prefix = Id::parse(id).map(|it| it.prefix).filter(|prefix| self.listed.contains_key(prefix));
             let problem = match &prefix {
                 None => Some(format!(
                     "{id} stands in no page of docs/requirements: correct the id or remove the line"
@@ -82,7 +82,7 @@ impl Requirements {
             let Some((name, documented)) = function_name(line) else {
                 continue;
             };
-            let Some(prefix) = id_shape(name) else { continue };
+            let Some(prefix) = self.leading_id(name) else { continue };
             if !documented && !is_test(&lines[..index]) {
                 continue;
             }
@@ -96,6 +96,16 @@ impl Requirements {
                 findings.push(Finding::new(&place.path, place.line, message));
             }
         }
+    }
+
+    /// Returns the leading `ot_6_7_` or `n4_` of a name, if it has the shape of a listed id.
+    fn leading_id<'a>(&self, name: &'a str) -> Option<&'a str> {
+        self.families.iter().find_map(|(letters, numbers)| {
+            let rest = name.strip_prefix(letters.as_str())?;
+            let parts: Vec<&str> = rest.splitn(numbers + 1, '_').collect();
+            let is_id = parts.len() > *numbers && parts[..*numbers].iter().all(|it| is_number(it));
+            is_id.then(|| &name[..name.len() - parts[*numbers].len()])
+        })
     }
 
     /// Compares what is listed, what is tested and what waits.
@@ -126,26 +136,26 @@ impl Requirements {
     }
 }
 
-/// Turns `OT-6.7` into `ot_6_7_` and `N4` into `n4_`; anything else is no id.
-fn test_prefix(id: &str) -> Option<String> {
-    if id.chars().any(|character| character.is_ascii_lowercase()) {
-        return None;
-    }
-    let prefix = id.to_ascii_lowercase().replace(['-', '.'], "_") + "_";
-    (id_shape(&prefix) == Some(&prefix)).then_some(prefix)
+/// A requirement id: letters, a number, perhaps a second one (`N4`, `CON-7`, `OT-6.7`).
+struct Id {
+    /// What the names of its tests begin with: `ot_6_7_`.
+    prefix: String,
+    /// Its letters as test names spell them, and how many numbers follow: `("ot_", 2)`.
+    family: (String, usize),
 }
 
-/// Returns the leading `ot_6_7_` or `n4_` of a name, if it has one.
-fn id_shape(name: &str) -> Option<&str> {
-    let (first, rest) = name.split_once('_')?;
-    if FAMILIES.contains(&first) {
-        let (major, rest) = rest.split_once('_')?;
-        let (minor, rest) = rest.split_once('_')?;
-        return (is_number(major) && is_number(minor)).then(|| &name[..name.len() - rest.len()]);
+impl Id {
+    fn parse(id: &str) -> Option<Self> {
+        let letters = id.find(|character: char| !character.is_ascii_uppercase()).filter(|end| *end > 0)?;
+        let (letters, rest) = id.split_at(letters);
+        let (separator, numbers) = rest.strip_prefix('-').map_or(("", rest), |rest| ("_", rest));
+        let numbers: Vec<&str> = numbers.split('.').collect();
+        if numbers.len() > 2 || !numbers.iter().all(|it| is_number(it)) {
+            return None;
+        }
+        let family = letters.to_ascii_lowercase() + separator;
+        Some(Self { prefix: format!("{family}{}_", numbers.join("_")), family: (family, numbers.len()) })
     }
-    let mut characters = first.chars();
-    let letter = characters.next()?;
-    (SECURITY.contains(letter) && is_number(characters.as_str())).then(|| &name[..=first.len()])
 }
 
 fn is_number(text: &str) -> bool {

@@ -77,6 +77,15 @@ fn every_id_has_a_test_or_waits() {
 }
 
 #[test]
+fn families_are_those_that_the_pages_list() {
+    let page = "| CON-7 | a |\n| H4 | b |\n";
+    let tests = "//! A.\n#[test]\nfn con_7_x() {}\n#[test]\nfn h4_y() {}\n#[test]\nfn s3_z() {}\n";
+    assert!(findings(&[("docs/requirements/a.md", page), ("a.rs", tests)]).is_empty());
+    let unknown = tests.to_owned() + "#[test]\nfn con_8_x() {}\n";
+    assert!(only(&[("docs/requirements/a.md", page), ("a.rs", &unknown)]).contains("`con_8_x`"));
+}
+
+#[test]
 fn longer_numbers_are_other_ids() {
     let page = "| OT-6.7 | a |\n";
     let found =
