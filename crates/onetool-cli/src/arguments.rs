@@ -47,10 +47,13 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Be the process that Python is forked from.
-    #[cfg(feature = "python")]
-    #[command(name = "__zygote", hide = true)]
-    Zygote,
+    /// Be a process that runs code or reads a document.
+    #[command(name = "__worker", hide = true, disable_help_flag = true)]
+    Worker {
+        /// What the worker is to do.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Be the process that ends another server's process group when onetool is gone.
     #[command(name = "__guard", hide = true, disable_help_flag = true)]
     Guard {

@@ -73,7 +73,6 @@ impl Environment {
             children: Self::for_children(),
             directory: self.directory.clone(),
             storage: Some(self.state_folder(config).join("onetool.db")),
-            #[cfg(feature = "python")]
             worker: worker(),
             guard: guard(),
             cache: Some(self.state_folder(config).join("cache").join("openapi")),
@@ -106,9 +105,8 @@ pub(crate) fn guard() -> Option<Guard> {
     Some(Guard { program, args: vec!["__guard".into()] })
 }
 
-/// Python runs in processes that are forked from another one of this program.
-#[cfg(feature = "python")]
+/// Code runs and documents are read in other processes of this program.
 fn worker() -> Option<onetool::WorkerCommand> {
     let program = std::env::current_exe().ok()?;
-    Some(onetool::WorkerCommand { program, args: vec!["__zygote".into()] })
+    Some(onetool::WorkerCommand { program, args: vec!["__worker".into()] })
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use onetool_core::ToolAnnotations;
 use sha2::{Digest as _, Sha256};
 
-use crate::ApiOptions;
 use crate::document::Location;
+use crate::options::PlanOptions;
 use crate::plan::{Header, Operation, Plan};
 use crate::store::{Span, Store};
 
@@ -28,7 +28,7 @@ pub(crate) struct CacheFile {
 
 impl CacheFile {
     /// Finds the place of a description under the given options.
-    pub(crate) fn new(folder: &Path, document: &[u8], location: &Location, options: &ApiOptions) -> Self {
+    pub(crate) fn new(folder: &Path, document: &[u8], location: &Location, options: &PlanOptions) -> Self {
         let mut hasher = Sha256::new();
         let choices = serde_json::json!([
             FORMAT,
@@ -71,7 +71,7 @@ impl CacheFile {
     }
 }
 
-fn encode(plan: &Plan, key: &[u8; KEY]) -> io::Result<Vec<u8>> {
+pub(crate) fn encode(plan: &Plan, key: &[u8; KEY]) -> io::Result<Vec<u8>> {
     let mut out = Writer(Vec::with_capacity(plan.store.text.len() + plan.operations.len() * 512));
     out.text(&serde_json::to_string(&plan.header)?)?;
     out.number(plan.operations.len())?;
@@ -101,7 +101,7 @@ fn encode(plan: &Plan, key: &[u8; KEY]) -> io::Result<Vec<u8>> {
     Ok(file)
 }
 
-fn decode(mut bytes: Vec<u8>, key: &[u8; KEY]) -> Option<Plan> {
+pub(crate) fn decode(mut bytes: Vec<u8>, key: &[u8; KEY]) -> Option<Plan> {
     let mut reader = Reader(&bytes);
     if reader.take(MAGIC.len())? != MAGIC || reader.take(KEY)? != key {
         return None;

@@ -9,18 +9,20 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use indexmap::IndexMap;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use url::Url;
 
-use crate::LoadError;
+use crate::error::PlanError;
 
 /// Where a document is, which is what references in it are relative to.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Location {
     File(PathBuf),
-    Url(Url),
+    Url(#[serde(serialize_with = "url_to_text", deserialize_with = "url_from_text")] Url),
     /// Text that came from nowhere.
     Nowhere,
 }
@@ -33,6 +35,14 @@ impl fmt::Display for Location {
             Self::Nowhere => f.write_str("the description"),
         }
     }
+}
+
+fn url_to_text<S: Serializer>(url: &Url, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(url.as_str())
+}
+
+fn url_from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
 }
 
 /// Writes a URL without what may be secret in it.
@@ -76,38 +86,35 @@ impl Location {
 }
 
 /// The text of a document, as JSON.
-pub(crate) struct Text {
-    pub(crate) location: Location,
-    pub(crate) json: String,
+pub(crate) struct Text<'b> {
+    location: &'b Location,
+    json: Cow<'b, str>,
 }
 
-impl Text {
+impl<'b> Text<'b> {
     /// Takes bytes as JSON or YAML.
-    pub(crate) fn new(location: Location, bytes: Vec<u8>) -> Result<Self, LoadError> {
-        let syntax = |format, reason| LoadError::Syntax { document: location.to_string(), format, reason };
-        let text = String::from_utf8(bytes).map_err(|error| {
-            syntax("UTF-8", format!("byte {} is wrong", error.utf8_error().valid_up_to()))
-        })?;
+    pub(crate) fn new(location: &'b Location, bytes: &'b [u8]) -> Result<Self, PlanError> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| syntax(location, "UTF-8", format!("byte {} is wrong", error.valid_up_to())))?;
         let written = text.trim_start_matches('\u{feff}').trim_start();
-        if written.starts_with(['{', '[']) && !is_yaml_file(&location) {
-            let json = if written.len() == text.len() { text } else { written.to_owned() };
-            return Ok(Self { location, json });
+        if written.starts_with(['{', '[']) && !is_yaml_file(location) {
+            return Ok(Self { location, json: written.into() });
         }
-        let value = parse_yaml(written).map_err(|reason| syntax("YAML", reason))?;
-        Ok(Self { json: value.to_string(), location })
+        let value = parse_yaml(written).map_err(|reason| syntax(location, "YAML", reason))?;
+        Ok(Self { location, json: value.to_string().into() })
     }
 
     /// Finds the parts of the document.
-    pub(crate) fn parse(&self) -> Result<Document<'_>, LoadError> {
+    pub(crate) fn parse(&self) -> Result<Document<'_>, PlanError> {
         let mut reader = serde_json::Deserializer::from_str(&self.json);
         let root = Sections(ROOT).deserialize(&mut reader).and_then(|root| reader.end().map(|()| root));
-        let root = root.map_err(|error| LoadError::Syntax {
-            document: self.location.to_string(),
-            format: "JSON",
-            reason: error.to_string(),
-        })?;
-        Ok(Document { location: &self.location, text: &self.json, root })
+        let root = root.map_err(|error| syntax(self.location, "JSON", error.to_string()))?;
+        Ok(Document { location: self.location, text: &self.json, root })
     }
+}
+
+fn syntax(location: &Location, format: &str, reason: String) -> PlanError {
+    PlanError::Syntax { document: location.to_string(), format: format.to_owned(), reason }
 }
 
 fn is_yaml_file(location: &Location) -> bool {

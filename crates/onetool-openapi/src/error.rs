@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use onetool_cage::JobError;
+use serde::{Deserialize, Serialize};
+
 use crate::guard::Refused;
 
 /// A description that could not be turned into tools.
@@ -36,23 +39,17 @@ pub enum LoadError {
         /// The limit.
         limit: usize,
     },
-    /// The text is neither JSON nor YAML.
-    #[error("'{document}' is not valid {format}: {reason}")]
-    Syntax {
+    /// The document cannot be used.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Reading the document takes too much.
+    #[error("cannot read '{document}'")]
+    Unreadable {
         /// The document.
         document: String,
-        /// What it was read as.
-        format: &'static str,
-        /// Where and why.
-        reason: String,
-    },
-    /// The document is something else.
-    #[error("'{document}' is no OpenAPI description: {reason}")]
-    NotOpenApi {
-        /// The document.
-        document: String,
-        /// What is missing or unknown.
-        reason: String,
+        /// Why not.
+        #[source]
+        source: JobError,
     },
     /// Nobody says where the API is.
     #[error("the description does not say where the API is ({reason}); set base_url")]
@@ -88,5 +85,30 @@ pub enum LoadError {
     Header {
         /// The header.
         name: String,
+    },
+}
+
+/// A document that no plan can be made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The text is neither JSON nor YAML.
+    #[error("'{document}' is not valid {format}: {reason}")]
+    Syntax {
+        /// The document.
+        document: String,
+        /// What it was read as.
+        format: String,
+        /// Where and why.
+        reason: String,
+    },
+    /// The document is something else.
+    #[error("'{document}' is not an OpenAPI description: {reason}")]
+    NotOpenApi {
+        /// The document.
+        document: String,
+        /// What is missing or unknown.
+        reason: String,
     },
 }

@@ -17,13 +17,15 @@ mod media_type;
 mod names;
 mod options;
 mod plan;
+mod reader;
 mod schema;
 mod source;
 mod store;
 mod transport;
 
-pub use error::LoadError;
+pub use error::{LoadError, PlanError};
 pub use guard::{NetworkGuard, Refused, is_public};
-pub use load::{Api, Report, load};
+pub use load::{Api, Loader, Report, load};
 pub use options::{ApiOptions, Auth, Credential, Filter, Limits, OperationOverride, Secret};
+pub use reader::{JOB, read_description};
 pub use source::Origin;

@@ -1,19 +1,23 @@
 //! From an origin to tools.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
+use onetool_cage::Jobs;
 use onetool_core::{Schema, Tool, ToolName, ToolSpec};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
 use crate::cache::CacheFile;
 use crate::call::{Base, OperationTool, Shared};
-use crate::document::{Location, Text, shown_url};
+use crate::document::{Location, shown_url};
+use crate::error::PlanError;
 use crate::guard::NetworkGuard;
 use crate::names::PACK_NAME_MAX;
-use crate::plan::{self, Operation, Plan, Planned};
+use crate::options::PlanOptions;
+use crate::plan::{Operation, Plan};
+use crate::reader::{Read, Reading};
 use crate::source::{Origin, read_referenced};
 use crate::transport::LazyClient;
 use crate::{ApiOptions, LoadError};
@@ -78,34 +82,109 @@ pub struct Report {
 /// When the description cannot be read or is none, when nobody says where the API is, and when the options would
 /// send credentials unprotected. A single operation that cannot be used is reported instead.
 pub async fn load(origin: Origin, options: ApiOptions, cache: Option<&Path>) -> Result<Api, LoadError> {
-    if options.name.len() > PACK_NAME_MAX {
-        return Err(LoadError::PackName { name: options.name, max: PACK_NAME_MAX });
-    }
-    let headers = headers(&options)?;
-    let guard = guard(&origin, &options);
-    let client = LazyClient::new(guard.clone(), options.timeout);
-    let location = origin.location();
-    let bytes = origin.read(&client, options.limits.document_bytes).await?;
-    let document_bytes = bytes.len();
-    let options = Arc::new(options);
-    let (bytes, file, cached) = blocking(&location, {
-        let (location, options, cache) = (location.clone(), options.clone(), cache.map(Path::to_owned));
-        move || {
-            let file = cache.map(|folder| CacheFile::new(&folder, &bytes, &location, &options));
-            let cached = file.as_ref().and_then(CacheFile::read);
-            (bytes, file, cached)
+    Loader { cache: cache.map(Path::to_owned), jobs: None }.load(origin, options).await
+}
+
+/// Turns descriptions into tools.
+#[derive(Clone, Default)]
+pub struct Loader {
+    /// The folder in which plans are kept; without it, none are.
+    pub cache: Option<PathBuf>,
+    /// Reads descriptions in caged processes; without it, they are read in this process.
+    pub jobs: Option<Arc<Jobs>>,
+}
+
+impl Loader {
+    /// Turns a description into tools, as [`load`] does.
+    ///
+    /// # Errors
+    /// Those of [`load`]; and, where descriptions are read in caged processes, when reading this one takes too much.
+    pub async fn load(&self, origin: Origin, options: ApiOptions) -> Result<Api, LoadError> {
+        if options.name.len() > PACK_NAME_MAX {
+            return Err(LoadError::PackName { name: options.name, max: PACK_NAME_MAX });
         }
-    })
-    .await?;
-    let from_cache = cached.is_some();
-    let plan = match cached {
-        Some(plan) => plan,
-        None => plan_all(location, bytes, file, &client, &options).await?,
-    };
-    let mut api = assemble(plan, &options, headers, client).await?;
-    api.report.document_bytes = document_bytes;
-    api.report.from_cache = from_cache;
-    Ok(api)
+        let headers = headers(&options)?;
+        let client = LazyClient::new(guard(&origin, &options), options.timeout);
+        let location = origin.location();
+        let bytes = origin.read(&client, options.limits.document_bytes).await?;
+        let document_bytes = bytes.len();
+        let (bytes, file, cached) = self.look_up(&location, bytes, PlanOptions::from(&options)).await?;
+        let from_cache = cached.is_some();
+        let plan = match cached {
+            Some(plan) => plan,
+            None => self.plan(location, bytes, file, &client, &options).await?,
+        };
+        let mut api = assemble(plan, &options, headers, client).await?;
+        api.report.document_bytes = document_bytes;
+        api.report.from_cache = from_cache;
+        Ok(api)
+    }
+
+    /// Finds the place of the plan in the cache, and the plan if it is there.
+    async fn look_up(
+        &self,
+        location: &Location,
+        bytes: Vec<u8>,
+        options: PlanOptions,
+    ) -> Result<(Vec<u8>, Option<CacheFile>, Option<Plan>), LoadError> {
+        let Some(folder) = self.cache.clone() else { return Ok((bytes, None, None)) };
+        blocking(location, {
+            let location = location.clone();
+            move || {
+                let file = CacheFile::new(&folder, &bytes, &location, &options);
+                let plan = file.read();
+                (bytes, Some(file), plan)
+            }
+        })
+        .await
+    }
+
+    /// Plans a description; reads the documents that it needs, as it turns out that it does.
+    async fn plan(
+        &self,
+        location: Location,
+        bytes: Vec<u8>,
+        file: Option<CacheFile>,
+        client: &LazyClient,
+        options: &ApiOptions,
+    ) -> Result<Plan, LoadError> {
+        let documents = vec![(location.clone(), bytes)];
+        let mut reading = Reading { documents, failed: IndexMap::new(), options: PlanOptions::from(options) };
+        let mut rounds = 0;
+        while rounds < MAX_ROUNDS {
+            let (mut now, read) = reading.read(self.jobs.as_deref()).await?;
+            match read {
+                Read::Plan(plan) => {
+                    // The key covers one document only, so plans of several are not kept.
+                    let is_one_document = now.documents.len() == 1 && now.failed.is_empty();
+                    return keep(*plan, file.filter(|_| is_one_document), &location, options).await;
+                }
+                Read::Failed(error) => return Err(error.into()),
+                Read::Broken { document, reason } => {
+                    if document == 0 || document >= now.documents.len() {
+                        return Err(LoadError::Crashed { document: location.to_string() });
+                    }
+                    // What cannot be parsed must not take the description down with it.
+                    let (broken, _) = now.documents.remove(document);
+                    now.failed.insert(broken, reason);
+                }
+                Read::Needs(wanted) => {
+                    rounds += 1;
+                    for location in wanted {
+                        match read_document(&location, &now.documents, client, options).await {
+                            Ok(bytes) => now.documents.push((location, bytes)),
+                            Err(reason) => {
+                                now.failed.insert(location, reason);
+                            }
+                        }
+                    }
+                }
+            }
+            reading = now;
+        }
+        let reason = format!("its references need more than {MAX_ROUNDS} rounds");
+        Err(PlanError::NotOpenApi { document: location.to_string(), reason }.into())
+    }
 }
 
 /// Works on a thread that may be busy: a large description takes longer than a runtime's thread may be kept.
@@ -117,87 +196,38 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|_| LoadError::Crashed { document: location.to_string() })
 }
 
-/// What is known so far of a description and the documents that it refers to.
-struct Reading {
-    texts: Vec<Text>,
-    failed: HashMap<Location, String>,
-}
-
-impl Reading {
-    fn plan(&self, options: &ApiOptions) -> Result<Planned, LoadError> {
-        let documents = self.texts.iter().map(Text::parse).collect::<Result<Vec<_>, _>>()?;
-        plan::plan(&documents, &self.failed, options)
-    }
-
-    /// Keeps a plan. The key covers one document only, so plans of several are made anew each time.
-    fn keep(&self, plan: &Plan, file: Option<&CacheFile>, options: &ApiOptions) {
-        let is_one_document = self.texts.len() == 1 && self.failed.is_empty();
-        if let Some(file) = file.filter(|_| is_one_document)
-            && let Err(error) = file.write(plan)
-        {
-            tracing::warn!(api = options.name, %error, "cannot keep the plan of an OpenAPI description");
-        }
-    }
-}
-
-/// Plans a description; reads the documents that it needs, as it turns out that it does.
-async fn plan_all(
-    location: Location,
-    bytes: Vec<u8>,
+/// Keeps a plan in the cache. What cannot be kept is only logged.
+async fn keep(
+    plan: Plan,
     file: Option<CacheFile>,
-    client: &LazyClient,
-    options: &Arc<ApiOptions>,
+    location: &Location,
+    options: &ApiOptions,
 ) -> Result<Plan, LoadError> {
-    let root = location.clone();
-    let text = blocking(&root, move || Text::new(location, bytes)).await??;
-    let mut reading = Reading { texts: vec![text], failed: HashMap::new() };
-    let file = Arc::new(file);
-    for _ in 0..MAX_ROUNDS {
-        let (file, shared) = (file.clone(), options.clone());
-        let (back, planned) = blocking(&root, move || {
-            let planned = reading.plan(&shared);
-            if let Ok(Planned::Whole(plan)) = &planned {
-                reading.keep(plan, file.as_ref().as_ref(), &shared);
-            }
-            (reading, planned)
-        })
-        .await?;
-        reading = back;
-        let wanted = match planned? {
-            Planned::Whole(plan) => return Ok(*plan),
-            Planned::Needs(wanted) => wanted,
-        };
-        for location in wanted {
-            match read_text(&location, &reading.texts, client, options).await {
-                Ok(text) => reading.texts.push(text),
-                Err(reason) => {
-                    reading.failed.insert(location, reason);
-                }
-            }
-        }
+    let Some(file) = file else { return Ok(plan) };
+    let (plan, written) = blocking(location, move || {
+        let written = file.write(&plan);
+        (plan, written)
+    })
+    .await?;
+    if let Err(error) = written {
+        tracing::warn!(api = options.name, %error, "cannot keep the plan of an OpenAPI description");
     }
-    let reason = format!("its references need more than {MAX_ROUNDS} rounds");
-    Err(LoadError::NotOpenApi { document: root.to_string(), reason })
+    Ok(plan)
 }
 
-async fn read_text(
+async fn read_document(
     location: &Location,
-    texts: &[Text],
+    documents: &[(Location, Vec<u8>)],
     client: &LazyClient,
     options: &ApiOptions,
-) -> Result<Text, String> {
+) -> Result<Vec<u8>, String> {
     let limit = options.limits.documents;
-    if texts.len() > limit {
+    if documents.len() > limit {
         return Err(format!(
             "'{location}' is not read: the description refers to more than {limit} documents"
         ));
     }
-    let size = options.limits.document_bytes;
-    let bytes = read_referenced(location, &texts[0].location, client, size).await?;
-    let text = Text::new(location.clone(), bytes).map_err(|error| error.to_string())?;
-    // What cannot be parsed must not take the description down with it.
-    text.parse().map_err(|error| error.to_string())?;
-    Ok(text)
+    read_referenced(location, &documents[0].0, client, options.limits.document_bytes).await
 }
 
 /// Lets through what the configuration names: the base URL, the description's own URL, and where tokens are.

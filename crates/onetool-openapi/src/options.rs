@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use onetool_core::ToolAnnotations;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::glob::matches_glob;
@@ -68,6 +68,28 @@ impl ApiOptions {
     }
 }
 
+/// The options on which the plan of a description depends. There is no secret among them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PlanOptions {
+    pub(crate) name: String,
+    pub(crate) include: Filter,
+    pub(crate) exclude: Filter,
+    pub(crate) read_only: bool,
+    pub(crate) operations: IndexMap<String, OperationOverride>,
+}
+
+impl From<&ApiOptions> for PlanOptions {
+    fn from(options: &ApiOptions) -> Self {
+        Self {
+            name: options.name.clone(),
+            include: options.include.clone(),
+            exclude: options.exclude.clone(),
+            read_only: options.read_only,
+            operations: options.operations.clone(),
+        }
+    }
+}
+
 /// How large documents and answers may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -89,7 +111,7 @@ impl Default for Limits {
 ///
 /// For [`ApiOptions::include`] an operation has to match every list that is not empty; for [`ApiOptions::exclude`]
 /// one list is enough.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filter {
     /// Globs (`*`, `?`) over operationIds and the names of tools.
     pub operations: Vec<String>,
@@ -132,7 +154,7 @@ impl Filter {
 }
 
 /// Changes to one operation. What is `None` stays as the description has it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationOverride {
     /// The name inside the pack.
     pub name: Option<String>,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Host, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, SandboxOptions, WorkerCommand,
+    Host, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
 };
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .ok_or("the example lies in no target folder")?
         .join("onetool-sandbox-worker");
     let sandbox =
-        Sandbox::new(SandboxOptions { worker: WorkerCommand { program: worker, args: Vec::new() } });
+        Sandbox::new(WorkerCommand { program: worker, args: Vec::new() }, Arc::new(Slots::default()));
     let start = Instant::now();
     sandbox.warm().await?;
     println!("{:<32} {:>10.2?}", "zygote warm", start.elapsed());
@@ -46,8 +46,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let mut times = Vec::new();
         for _ in 0..200 {
-            let program =
-                Program { source: source.to_owned(), file_name: "main.py".to_owned(), input: Input::Nothing };
+            let program = Program {
+                source: source.to_owned(),
+                file_name: "main.py".to_owned(),
+                input: Input::Nothing,
+                depth: 0,
+            };
             let start = Instant::now();
             sandbox.run(program, &Limits::default(), Arc::new(Echo)).await?;
             times.push(start.elapsed());

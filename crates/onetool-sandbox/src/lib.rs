@@ -10,24 +10,21 @@ compile_error!(
     "onetool-sandbox forks caged processes and needs Linux; build without the `python` feature elsewhere"
 );
 
-mod cage;
 mod child;
 mod control;
 mod host;
 mod limits;
 mod link;
 mod outcome;
-mod process;
 mod sandbox;
 mod session;
 mod wire;
 mod worker;
 mod zygote;
 
-pub use crate::cage::CageReport;
 pub use crate::host::{Host, HostCall, HostError, NameKind};
 pub use crate::limits::{LimitKind, Limits};
 pub use crate::outcome::{Completion, Input, Outcome, Program, RunError};
-pub use crate::process::give_program_pages_back;
-pub use crate::sandbox::{Sandbox, SandboxOptions, WorkerCommand};
+pub use crate::sandbox::Sandbox;
 pub use crate::zygote::zygote_main;
+pub use onetool_cage::{CageReport, Layer, SlotError, SlotLimits, Slots, WorkerCommand};

@@ -25,6 +25,10 @@ pub struct Limits {
     pub max_print_bytes: usize,
     /// Bytes of the result, and of the arguments of one call, as JSON.
     pub max_result_bytes: usize,
+    /// Bytes that the gateway holds for the run: arguments of calls, and answers that the code has not taken yet.
+    pub max_buffer_bytes: usize,
+    /// Whether to refuse to run code where the kernel lacks a layer of the cage. A layer that it has is always required.
+    pub require_complete_cage: bool,
 }
 
 impl Default for Limits {
@@ -36,6 +40,8 @@ impl Default for Limits {
             max_parallel: 16,
             max_print_bytes: 1_000_000,
             max_result_bytes: 50_000_000,
+            max_buffer_bytes: 100_000_000,
+            require_complete_cage: false,
         }
     }
 }
@@ -59,6 +65,8 @@ pub enum LimitKind {
     Print,
     /// [`Limits::max_result_bytes`].
     Result,
+    /// [`Limits::max_buffer_bytes`].
+    Buffer,
 }
 
 impl LimitKind {
@@ -76,6 +84,10 @@ impl LimitKind {
             ),
             Self::Print => format!("the code printed more than {}", Bytes(limits.max_print_bytes as u64)),
             Self::Result => format!("the result is larger than {}", Bytes(limits.max_result_bytes as u64)),
+            Self::Buffer => format!(
+                "arguments and answers of calls in flight need more than {}; make fewer or smaller calls at a time",
+                Bytes(limits.max_buffer_bytes as u64)
+            ),
         }
     }
 }
@@ -90,6 +102,7 @@ impl fmt::Display for LimitKind {
             Self::Parallel => "parallel call limit",
             Self::Print => "print limit",
             Self::Result => "result limit",
+            Self::Buffer => "buffer limit",
         })
     }
 }

@@ -38,6 +38,8 @@ enum State {
 struct Children {
     last_id: u64,
     running: HashMap<u64, Running>,
+    /// Whether one was killed by a signal that we did not send.
+    has_crashed: bool,
 }
 
 struct Running {
@@ -85,9 +87,14 @@ impl Link {
         Ok(Self { control, state, children })
     }
 
-    /// Whether the zygote has ended.
-    pub(crate) fn has_ended(&self) -> bool {
-        matches!(*self.state.borrow(), State::Ended(_)) || self.state.has_changed().is_err()
+    /// Whether further children can be forked from the zygote.
+    ///
+    /// Not once one of them was killed by a signal that we did not send. Such a child may have been taken over and have
+    /// failed at its next step, and all children of a zygote have the same addresses: a second attempt must not profit
+    /// from what the first one learned.
+    pub(crate) fn is_usable(&self) -> bool {
+        let has_ended = matches!(*self.state.borrow(), State::Ended(_)) || self.state.has_changed().is_err();
+        !has_ended && !lock(&self.children).has_crashed
     }
 
     /// Waits until the zygote is warm.
@@ -244,7 +251,11 @@ fn note(children: &mut Children, report: ZygoteReport, mut descriptors: Vec<Owne
 }
 
 fn finish(children: &mut Children, id: u64, exit: Exit) {
-    if let Some(sender) = children.running.remove(&id).and_then(|running| running.exit) {
+    let Some(running) = children.running.remove(&id) else { return };
+    if matches!(exit, Exit::Signal(_)) && !running.is_abandoned {
+        children.has_crashed = true;
+    }
+    if let Some(sender) = running.exit {
         // Nobody may be waiting any more.
         let _ = sender.send(exit);
     }

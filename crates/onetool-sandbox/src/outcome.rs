@@ -1,5 +1,6 @@
 //! How a run ends.
 
+use onetool_cage::SlotError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -14,6 +15,8 @@ pub struct Program {
     pub file_name: String,
     /// What the code is given, and how.
     pub input: Input,
+    /// How many programs called this one, one inside the other.
+    pub depth: usize,
 }
 
 /// What a program is given, and how.
@@ -37,7 +40,7 @@ pub enum Input {
 }
 
 /// A run that came to its end.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// What the code printed.
     pub printed: String,
@@ -52,12 +55,12 @@ pub struct Outcome {
 }
 
 /// The value of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// The last statement is no expression, and there was no `return`.
+    /// The last statement is not an expression, and there was no `return`.
     NoValue,
-    /// The value of the last expression or of a top-level `return`; Python's `None` is JSON's `null`.
-    Value(Value),
+    /// The value of the last expression or of a top-level `return`, as compact JSON; Python's `None` is `null`.
+    Value(String),
 }
 
 /// A run that did not come to its end.
@@ -112,6 +115,9 @@ pub enum RunError {
         /// What the code had printed.
         printed: String,
     },
+    /// Too many programs run already.
+    #[error(transparent)]
+    Busy(#[from] SlotError),
     /// No process to run code in could be started.
     #[error("cannot start the Python worker: {reason}")]
     Unavailable {

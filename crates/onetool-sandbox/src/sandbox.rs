@@ -1,44 +1,28 @@
 //! The door of the crate: a sandbox that runs programs.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use onetool_cage::{SlotError, Slots, Work, WorkerCommand};
 
 use crate::session;
 use crate::worker::Worker;
 use crate::{CageReport, Host, Limits, Outcome, Program, RunError};
-
-/// How to start the process that children are forked from.
-///
-/// The command must end up in [`zygote_main`](crate::zygote_main) before it starts any thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkerCommand {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-}
-
-/// What a [`Sandbox`] is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SandboxOptions {
-    /// How to start the process that children are forked from.
-    pub worker: WorkerCommand,
-}
 
 /// Runs Python programs, each in a caged process of its own.
 ///
 /// Nothing is started until [`warm`](Self::warm) or the first [`run`](Self::run). From then on one child waits in its
 /// cage for the next program. Dropping the sandbox ends every process that it started.
 pub struct Sandbox {
-    options: SandboxOptions,
+    command: WorkerCommand,
+    slots: Arc<Slots>,
     worker: Mutex<Option<Arc<Worker>>>,
 }
 
 impl Sandbox {
-    /// Makes a sandbox; starts nothing.
-    pub fn new(options: SandboxOptions) -> Self {
-        Self { options, worker: Mutex::new(None) }
+    /// Creates a sandbox; starts nothing. `command` starts the process that children are forked from: it must end up
+    /// in [`zygote_main`](crate::zygote_main) before it starts any thread.
+    pub fn new(command: WorkerCommand, slots: Arc<Slots>) -> Self {
+        Self { command, slots, worker: Mutex::new(None) }
     }
 
     /// Starts the worker process if there is none, and waits until it is ready.
@@ -67,7 +51,11 @@ impl Sandbox {
         limits: &Limits,
         host: Arc<dyn Host>,
     ) -> Result<Outcome, RunError> {
+        let _slot = self.slot(&program, limits).await?;
         let mut worker = self.worker().await?;
+        if limits.require_complete_cage {
+            require_complete(worker.ready().await?)?;
+        }
         let child = match worker.child(limits.memory_bytes).await {
             Ok(child) => child,
             // The zygote died a moment ago and nothing was sent: another one gets the run.
@@ -81,6 +69,13 @@ impl Sandbox {
         let keep_spare = async { worker.keep_spare(limits.memory_bytes) };
         let (outcome, ()) = tokio::join!(session::run(child, program, limits, host.as_ref()), keep_spare);
         outcome
+    }
+
+    /// Waits for the program's turn, but no longer than the program itself may take.
+    async fn slot(&self, program: &Program, limits: &Limits) -> Result<onetool_cage::Slot, RunError> {
+        let work = Work::Program { depth: program.depth };
+        let slot = tokio::time::timeout(limits.time, self.slots.take(work, limits.memory_bytes)).await;
+        Ok(slot.map_err(|_| SlotError { waiting: self.slots.waiting() })??)
     }
 
     /// Gives the worker that is running, or starts one, and waits until it is ready.
@@ -97,10 +92,10 @@ impl Sandbox {
 
     fn start_if_needed(&self) -> Result<Arc<Worker>, RunError> {
         let mut current = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(worker) = current.as_ref().filter(|worker| !worker.has_ended()) {
+        if let Some(worker) = current.as_ref().filter(|worker| worker.is_usable()) {
             return Ok(worker.clone());
         }
-        let worker = Arc::new(Worker::start(&self.options.worker)?);
+        let worker = Arc::new(Worker::start(&self.command)?);
         *current = Some(worker.clone());
         Ok(worker)
     }
@@ -110,5 +105,14 @@ impl Sandbox {
         if current.as_ref().is_some_and(|worker| Arc::ptr_eq(worker, dead)) {
             *current = None;
         }
+    }
+}
+
+fn require_complete(report: CageReport) -> Result<(), RunError> {
+    match report.gaps().as_slice() {
+        [] => Ok(()),
+        gaps => Err(RunError::Unavailable {
+            reason: format!("run.require_cage is set, and this system does not have {}", gaps.join(", ")),
+        }),
     }
 }

@@ -4,13 +4,16 @@ use std::collections::VecDeque;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::{self, FuturesUnordered, Stream};
+use onetool_cage::{ProcessLimit, json_weight, limit_in};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -23,6 +26,8 @@ use crate::{Completion, Host, HostCall, HostError, LimitKind, Limits, NameKind, 
 pub(crate) const MAX_DEPTH: usize = 100;
 /// Room in a frame beside the value that it carries.
 const FRAME_MARGIN: usize = 64 * 1024;
+/// No program uses more names that it does not define; further ones are unknown.
+const MAX_NAMES: usize = 1024;
 /// How long to wait for the exit status of a child that closed its socket.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -33,18 +38,57 @@ pub(crate) async fn run(
     limits: &Limits,
     host: &dyn Host,
 ) -> Result<Outcome, RunError> {
-    let deadline = Instant::now() + limits.time;
     let (reader, writer) = child.socket.into_split();
+    talk(reader, writer, CagedChild { guard: child.child, stderr: child.stderr }, program, limits, host).await
+}
+
+/// How the other side of a socket ended.
+pub(crate) trait Ending {
+    /// Waits for its end.
+    fn exit(&mut self) -> impl Future<Output = Exit> + Send;
+
+    /// Returns what it wrote to its standard error.
+    fn stderr(&self) -> String;
+}
+
+struct CagedChild {
+    guard: ChildGuard,
+    stderr: OwnedFd,
+}
+
+impl Ending for CagedChild {
+    async fn exit(&mut self) -> Exit {
+        timeout(EXIT_TIMEOUT, self.guard.exit())
+            .await
+            .unwrap_or_else(|_| Exit::Lost("it closed its socket and did not end".to_owned()))
+    }
+
+    fn stderr(&self) -> String {
+        read_available(&self.stderr)
+    }
+}
+
+/// Runs `program` on the other side of a socket, which keeps to the protocol or does not.
+pub(crate) async fn talk(
+    reader: impl AsyncRead + Unpin,
+    writer: impl AsyncWrite + Unpin,
+    child: impl Ending,
+    program: Program,
+    limits: &Limits,
+    host: &dyn Host,
+) -> Result<Outcome, RunError> {
+    let deadline = Instant::now() + limits.time;
     let (answers, queue) = mpsc::unbounded_channel();
     let running = Running {
         limits,
         host,
-        child: child.child,
-        stderr: child.stderr,
+        child,
         answers,
         printed: String::new(),
         calls: 0,
         waiting: Waiting::default(),
+        held: Held::default(),
+        has_names: false,
     };
     running.send(&ToChild::Program {
         source: program.source,
@@ -57,15 +101,47 @@ pub(crate) async fn run(
 }
 
 /// A run that is under way.
-struct Running<'a> {
+struct Running<'a, C> {
     limits: &'a Limits,
     host: &'a dyn Host,
-    child: ChildGuard,
-    stderr: OwnedFd,
+    child: C,
     answers: mpsc::UnboundedSender<Vec<u8>>,
     printed: String,
     calls: u32,
     waiting: Waiting,
+    held: Held,
+    has_names: bool,
+}
+
+/// How many bytes the gateway holds for a run.
+#[derive(Clone, Default)]
+struct Held(Arc<[AtomicUsize; 2]>);
+
+/// What the gateway holds.
+#[derive(Clone, Copy)]
+enum Holding {
+    /// Arguments of calls that have not ended.
+    Arguments,
+    /// Frames that the child has not taken yet.
+    Frames,
+}
+
+impl Held {
+    fn add(&self, what: Holding, bytes: usize) {
+        self.0[what as usize].fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn release(&self, what: Holding, bytes: usize) {
+        self.0[what as usize].fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn bytes(&self, what: Holding) -> usize {
+        self.0[what as usize].load(Ordering::Relaxed)
+    }
+
+    fn total(&self) -> usize {
+        self.bytes(Holding::Arguments).saturating_add(self.bytes(Holding::Frames))
+    }
 }
 
 /// Calls that wait until fewer are under way.
@@ -95,51 +171,71 @@ impl Waiting {
     }
 }
 
-impl Running<'_> {
+impl<C: Ending> Running<'_, C> {
     /// Queues a frame. One that cannot be sent any more belongs to a child that is gone: its end is noticed elsewhere.
     fn send(&self, frame: &ToChild) {
         match wire::encode(frame) {
-            Ok(bytes) => drop(self.answers.send(bytes)),
+            Ok(bytes) => {
+                self.held.add(Holding::Frames, bytes.len());
+                drop(self.answers.send(bytes));
+            }
             Err(error) => tracing::warn!(%error, "cannot encode a frame for a run"),
         }
     }
 
+    fn is_buffer_full(&self) -> bool {
+        self.held.total() > self.limits.max_buffer_bytes
+    }
+
+    /// Tells whether another call may begin. While much is held, only what must go on does: answers that the child is
+    /// slow to take do not pile up.
+    fn may_begin(&self, under_way: usize) -> bool {
+        let has_room = self.held.total() <= self.limits.max_buffer_bytes / 2;
+        let is_idle = under_way == 0 && self.held.bytes(Holding::Frames) == 0;
+        under_way < self.limits.max_parallel as usize && (has_room || is_idle)
+    }
+
     async fn serve(
         mut self,
-        reader: OwnedReadHalf,
-        writer: OwnedWriteHalf,
+        reader: impl AsyncRead + Unpin,
+        writer: impl AsyncWrite + Unpin,
         queue: mpsc::UnboundedReceiver<Vec<u8>>,
         deadline: Instant,
     ) -> Result<Outcome, RunError> {
         let max_frame = self.limits.max_result_bytes.saturating_add(FRAME_MARGIN);
         let mut frames = pin!(frames(reader, max_frame));
-        let mut writing = pin!(write_all(writer, queue));
-        let mut is_writing = true;
+        let mut written = pin!(write_all(writer, queue, self.held.clone()).fuse());
         let mut timer = pin!(sleep_until(deadline));
         let mut under_way = FuturesUnordered::new();
         let host = self.host;
         loop {
-            while under_way.len() < self.limits.max_parallel as usize
-                && let Some(WaitingCall { id, call, .. }) = self.waiting.pop()
+            while self.may_begin(under_way.len())
+                && let Some(WaitingCall { id, call, bytes }) = self.waiting.pop()
             {
-                under_way.push(async move { (id, host.call(call).await) });
+                under_way.push(async move { (id, bytes, host.call(call).await) });
             }
             let frame = tokio::select! {
                 biased;
                 () = &mut timer => return Err(self.limit(LimitKind::Time)),
-                () = &mut writing, if is_writing => {
-                    is_writing = false;
-                    continue;
-                }
-                Some((id, result)) = under_way.next() => {
+                // There may be room for another call.
+                Some(()) = written.next() => continue,
+                Some((id, bytes, result)) = under_way.next() => {
+                    self.held.release(Holding::Arguments, bytes);
                     self.send(&ToChild::Answer { id, result: checked(result) });
+                    if self.is_buffer_full() {
+                        return Err(self.limit(LimitKind::Buffer));
+                    }
                     continue;
                 }
                 frame = frames.next() => frame,
             };
             match frame {
-                Some(Ok((FromChild::Names(names), _))) => {
+                Some(Ok(FromChild::Names(mut names))) => {
+                    if std::mem::replace(&mut self.has_names, true) {
+                        return Err(self.unexpected("it asked for names twice"));
+                    }
                     let asked = names.len();
+                    names.truncate(MAX_NAMES);
                     let mut kinds = tokio::select! {
                         kinds = host.names(names) => kinds,
                         () = &mut timer => return Err(self.limit(LimitKind::Time)),
@@ -147,18 +243,28 @@ impl Running<'_> {
                     kinds.resize(asked, NameKind::Unknown { hint: None });
                     self.send(&ToChild::Names(kinds));
                 }
-                Some(Ok((FromChild::Call { id, name, args, kwargs }, bytes))) => {
+                Some(Ok(FromChild::Call { id, name, args, kwargs })) => {
                     if self.calls >= self.limits.max_calls {
                         return Err(self.limit(LimitKind::Calls));
                     }
                     self.calls += 1;
+                    let weight = |json: &RawValue| json_weight(json.get().as_bytes());
+                    let bytes = name.len().saturating_add(weight(&args)).saturating_add(weight(&kwargs));
+                    self.held.add(Holding::Arguments, bytes);
+                    if self.is_buffer_full() {
+                        return Err(self.limit(LimitKind::Buffer));
+                    }
+                    let call = match host_call(name, &args, &kwargs) {
+                        Ok(call) => call,
+                        Err(error) => return Err(self.unexpected(&error.to_string())),
+                    };
                     let is_full = under_way.len() >= self.limits.max_parallel as usize;
-                    self.waiting.push(WaitingCall { id, call: HostCall { name, args, kwargs }, bytes });
+                    self.waiting.push(WaitingCall { id, call, bytes });
                     if is_full && self.waiting.bytes > self.limits.max_result_bytes {
                         return Err(self.limit(LimitKind::Parallel));
                     }
                 }
-                Some(Ok((FromChild::Print(text), _))) => {
+                Some(Ok(FromChild::Print(text))) => {
                     let room = self.limits.max_print_bytes - self.printed.len();
                     if text.len() > room {
                         self.printed.push_str(&text[..text.floor_char_boundary(room)]);
@@ -166,22 +272,24 @@ impl Running<'_> {
                     }
                     self.printed.push_str(&text);
                 }
-                Some(Ok((FromChild::Done(done), _))) => return self.done(done),
+                Some(Ok(FromChild::Done(done))) => return self.done(done),
                 Some(Err(FrameError::TooLong)) => return Err(self.limit(LimitKind::Result)),
-                Some(Err(FrameError::Broken(error))) => {
-                    let reason = format!("it sent something unexpected: {error}");
-                    return Err(RunError::Died { reason, printed: self.printed });
-                }
+                Some(Err(FrameError::Broken(error))) => return Err(self.unexpected(&error)),
                 None => return Err(self.died().await),
             }
         }
     }
 
-    fn done(self, done: Done) -> Result<Outcome, RunError> {
+    /// The child does not keep to the protocol, so nothing else that it sends is looked at.
+    fn unexpected(self, what: &str) -> RunError {
+        RunError::Died { reason: format!("it sent something unexpected: {what}"), printed: self.printed }
+    }
+
+    fn done(self, done: Done<Box<RawValue>>) -> Result<Outcome, RunError> {
         match done {
             Done::Value { has_value, value, format, sanitize } => Ok(Outcome {
                 printed: self.printed,
-                value: if has_value { Completion::Value(value) } else { Completion::NoValue },
+                value: if has_value { Completion::Value(text(value)) } else { Completion::NoValue },
                 format,
                 sanitize,
                 calls: self.calls,
@@ -212,26 +320,36 @@ impl Running<'_> {
 
     /// Finds out why the child closed its socket without an answer.
     async fn died(mut self) -> RunError {
-        let exit = timeout(EXIT_TIMEOUT, self.child.exit()).await;
-        let said = read_available(&self.stderr);
-        if said.contains("memory allocation of") {
-            return self.limit(LimitKind::Memory);
-        }
-        if said.contains("has overflowed its stack") || said.contains("failed to allocate stack") {
-            return self.limit(LimitKind::Nesting);
+        let exit = self.child.exit().await;
+        let said = self.child.stderr();
+        match limit_in(&said) {
+            Some(ProcessLimit::Memory) => return self.limit(LimitKind::Memory),
+            Some(ProcessLimit::Stack) => return self.limit(LimitKind::Nesting),
+            None => {}
         }
         let reason = match exit {
-            Ok(Exit::Signal(libc::SIGSYS)) => "it made a system call that the cage forbids".to_owned(),
-            Ok(Exit::Signal(libc::SIGKILL)) => "it was killed (signal 9)".to_owned(),
-            Ok(Exit::Signal(signal)) => format!("signal {signal}"),
-            Ok(Exit::Code(code)) => format!("it ended with status {code}"),
-            Ok(Exit::Lost(reason)) => reason,
-            Err(_) => "it closed its socket and did not end".to_owned(),
+            Exit::Signal(libc::SIGSYS) => "it made a system call that the cage forbids".to_owned(),
+            Exit::Signal(libc::SIGKILL) => "it was killed (signal 9)".to_owned(),
+            Exit::Signal(signal) => format!("signal {signal}"),
+            Exit::Code(code) => format!("it ended with status {code}"),
+            Exit::Lost(reason) => reason,
         };
         let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).take(2).collect();
         let reason = if said.is_empty() { reason } else { format!("{reason}: {}", said.join(" ")) };
         RunError::Died { reason, printed: self.printed }
     }
+}
+
+fn text(json: Box<RawValue>) -> String {
+    Box::<str>::from(json).into_string()
+}
+
+fn host_call(name: String, args: &RawValue, kwargs: &RawValue) -> serde_json::Result<HostCall> {
+    Ok(HostCall {
+        name,
+        args: serde_json::from_str(args.get())?,
+        kwargs: serde_json::from_str(kwargs.get())?,
+    })
 }
 
 /// Keeps an answer that the child could not read from becoming the child's end.
@@ -258,31 +376,41 @@ enum FrameError {
     Broken(String),
 }
 
-/// Reads frames, each with its length, to the end of the stream. What was read stays in the stream when `next` is dropped.
+/// Reads frames to the end of the stream. What was read stays in the stream when `next` is dropped.
 fn frames(
-    reader: OwnedReadHalf,
+    reader: impl AsyncRead + Unpin,
     max_frame: usize,
-) -> impl Stream<Item = Result<(FromChild, usize), FrameError>> {
+) -> impl Stream<Item = Result<FromChild<Box<RawValue>>, FrameError>> {
     stream::unfold(reader, move |mut reader| async move {
         // A child that dies while it writes leaves half a frame: that is an end, too.
         let length = reader.read_u32_le().await.ok()? as usize;
         if length > max_frame {
             return Some((Err(FrameError::TooLong), reader));
         }
-        let mut bytes = vec![0; length];
-        reader.read_exact(&mut bytes).await.ok()?;
+        // The memory for it is taken as it arrives: a length alone costs nothing to send.
+        let mut bytes = Vec::new();
+        (&mut reader).take(length as u64).read_to_end(&mut bytes).await.ok()?;
+        if bytes.len() < length {
+            return None;
+        }
         let frame = serde_json::from_slice(&bytes).map_err(|error| FrameError::Broken(error.to_string()));
-        Some((frame.map(|frame| (frame, length)), reader))
+        Some((frame, reader))
     })
 }
 
-/// Writes what is queued. Apart from reading, so that a child that writes and one that reads never wait for each other.
-async fn write_all(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
-    while let Some(bytes) = queue.recv().await {
-        if writer.write_all(&bytes).await.is_err() {
-            return;
-        }
-    }
+/// Writes what is queued, one item per frame. Apart from reading, so that a child that writes and one that reads never
+/// wait for each other.
+fn write_all(
+    writer: impl AsyncWrite + Unpin,
+    queue: mpsc::UnboundedReceiver<Vec<u8>>,
+    held: Held,
+) -> impl Stream<Item = ()> {
+    stream::unfold((writer, queue, held), |(mut writer, mut queue, held)| async move {
+        let bytes = queue.recv().await?;
+        writer.write_all(&bytes).await.ok()?;
+        held.release(Holding::Frames, bytes.len());
+        Some(((), (writer, queue, held)))
+    })
 }
 
 /// Reads what the child wrote to its standard error, as far as it is there.
@@ -292,3 +420,6 @@ fn read_available(stderr: &OwnedFd) -> String {
     let length = std::fs::File::from(stderr).read(&mut bytes).unwrap_or_default();
     String::from_utf8_lossy(&bytes[..length]).into_owned()
 }
+
+#[cfg(test)]
+mod tests;

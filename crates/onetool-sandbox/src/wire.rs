@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{HostError, Input, LimitKind, NameKind};
 
@@ -21,24 +21,27 @@ pub(crate) enum ToChild {
 }
 
 /// What a child sends.
+///
+/// It has values; the gateway reads them as texts, because a text bounds the memory that it takes and a tree of values
+/// does not.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum FromChild {
+pub(crate) enum FromChild<V = Value> {
     /// Asks what these names are.
     Names(Vec<String>),
     /// Calls the host.
-    Call { id: u64, name: String, args: Vec<Value>, kwargs: Map<String, Value> },
+    Call { id: u64, name: String, args: V, kwargs: V },
     /// Prints.
     Print(String),
     /// The last frame.
-    Done(Done),
+    Done(Done<V>),
 }
 
 /// How the code ended.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Done {
-    Value { has_value: bool, value: Value, format: Option<String>, sanitize: bool },
+pub(crate) enum Done<V = Value> {
+    Value { has_value: bool, value: V, format: Option<String>, sanitize: bool },
     Exception { kind: String, message: String, line: Option<u32>, traceback: String },
     Syntax { message: String, line: u32, column: u32, text: String },
     Limit(LimitKind),

@@ -33,9 +33,9 @@ impl Worker {
         Ok(Self { link: Link::start(command)?, spare: Mutex::default() })
     }
 
-    /// Whether the zygote has ended.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.link.has_ended()
+    /// Whether further children can be forked from the zygote.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.link.is_usable()
     }
 
     /// Waits until the zygote is warm.

@@ -13,10 +13,11 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getppid, kill_process, pidfd_open, waitpid,
 };
 
-use crate::cage::{Cage, CageReport};
+use onetool_cage::process::{self, OneThread, Side};
+use onetool_cage::{Cage, CageReport, be_first_to_go, isolate};
+
 use crate::child;
 use crate::control::{self, ForkRequest, ZygoteReport};
-use crate::process::{self, Side};
 
 /// Runs the zygote until the gateway goes away; for the hidden subcommand that
 /// [`WorkerCommand`](crate::WorkerCommand) names.
@@ -38,6 +39,7 @@ type Wake = (OwnedFd, OwnedFd);
 struct Zygote {
     control: OwnedFd,
     cage: Cage,
+    one_thread: OneThread,
     /// Addresses that this process takes, and so every child from its start.
     address_space: u64,
     children: Vec<Child>,
@@ -50,20 +52,23 @@ struct Child {
 }
 
 fn serve() -> io::Result<()> {
+    // Whatever the gateway was started with is not for programs.
+    process::close_descriptors_from(3)?;
+    be_first_to_go();
+    let namespaces = isolate()?;
     let control = take_standard_input()?;
     process::use_one_arena();
     let interpreter = child::warm_interpreter();
     interpreter.enter(|vm| {
         let prelude = child::warm_prelude(vm).map_err(io::Error::other)?;
-        if !process::has_one_thread() {
-            return Err(io::Error::other("the Python worker must be started with one thread"));
-        }
+        let one_thread = OneThread::check()?;
         process::give_program_pages_back();
         process::keep_heap_in_large_pages();
-        let address_space = address_space()?;
-        let mut zygote = Zygote { control, cage: Cage::around_zygote(), address_space, children: Vec::new() };
-        let cage = zygote.probe_cage()?;
-        control::send(&zygote.control, &ZygoteReport::Ready { cage }, &[])?;
+        let address_space = process::address_space()?;
+        let cage = Cage::enter(namespaces)?;
+        let mut zygote = Zygote { control, cage, one_thread, address_space, children: Vec::new() };
+        let report = zygote.try_cage()?;
+        control::send(&zygote.control, &ZygoteReport::Ready { cage: report }, &[])?;
         zygote.run(|socket, wake| child::run(vm, &prelude, socket, wake))
     })
 }
@@ -75,25 +80,28 @@ fn take_standard_input() -> io::Result<OwnedFd> {
     Ok(control)
 }
 
-/// Reads how many bytes of addresses this process takes.
-fn address_space() -> io::Result<u64> {
-    let pages = std::fs::read_to_string("/proc/self/statm")?;
-    let pages: u64 = pages.split(' ').next().and_then(|pages| pages.parse().ok()).unwrap_or_default();
-    Ok(pages * rustix::param::page_size() as u64)
-}
-
 impl Zygote {
-    /// Tries the cage on a child that does nothing else.
-    fn probe_cage(&self) -> io::Result<CageReport> {
-        match process::fork()? {
+    /// Closes the cage around a child that does nothing else, so that a cage that cannot be closed is noticed before
+    /// there is a program to run.
+    fn try_cage(&self) -> io::Result<CageReport> {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+        match self.one_thread.fork()? {
             Side::Child => {
-                let report = self.cage.close(self.address_space + (16 << 20));
-                process::exit_now(report.to_bits());
+                let closed = self.cage.close(self.address_space.saturating_add(16 << 20));
+                let message = match closed {
+                    Ok(report) => serde_json::to_vec(&Ok::<_, String>(report)),
+                    Err(error) => serde_json::to_vec(&Err::<CageReport, _>(error.to_string())),
+                };
+                let is_sent = message.is_ok_and(|message| rustix::io::write(&writer, &message).is_ok());
+                process::exit_now(i32::from(!is_sent));
             }
             Side::Parent(child) => {
-                let status = waitpid(Some(child), WaitOptions::empty())?.map(|(_, status)| status);
-                let bits = status.and_then(WaitStatus::exit_status).unwrap_or_default();
-                Ok(CageReport::from_bits(bits))
+                drop(writer);
+                let mut message = [0; 1024];
+                let length = rustix::io::retry_on_intr(|| rustix::io::read(&reader, &mut message))?;
+                waitpid(Some(child), WaitOptions::empty())?;
+                serde_json::from_slice::<Result<CageReport, String>>(&message[..length])?
+                    .map_err(io::Error::other)
             }
         }
     }
@@ -170,7 +178,7 @@ impl Zygote {
         let [socket, stderr] = <[OwnedFd; 2]>::try_from(descriptors)
             .map_err(|_| io::Error::other("a fork request needs two descriptors"))?;
         let zygote = rustix::process::getpid();
-        match process::fork()? {
+        match self.one_thread.fork()? {
             Side::Parent(process) => match pidfd_open(process, PidfdFlags::empty()) {
                 Ok(descriptor) => Ok(Child { id: request.id, process, descriptor }),
                 Err(error) => {
@@ -200,7 +208,7 @@ impl Zygote {
         // The child's copy of the control socket must not outlive this call; descriptor 0 is /dev/null.
         self.control = io::stdin().as_fd().try_clone_to_owned()?;
         let wake = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC)?;
-        self.cage.close(self.address_space.saturating_add(memory_bytes));
+        self.cage.close(self.address_space.saturating_add(memory_bytes))?;
         Ok(wake)
     }
 }

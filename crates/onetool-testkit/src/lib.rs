@@ -13,4 +13,4 @@ pub use client::{Client, Era, LogFloor, Notice, RpcError};
 pub use http::HttpServer;
 pub use logs::CapturedLogs;
 pub use raw::RawClient;
-pub use worker::{python_worker, scripted_upstream};
+pub use worker::{scripted_upstream, worker, worker_without};

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use onetool_cage::Slots;
 use onetool_core::{Tool, ToolSpec};
-use onetool_sandbox::{Sandbox, SandboxOptions};
+use onetool_sandbox::Sandbox;
 
 use crate::Server;
 use crate::config::{Config, PackFilesConfig};
@@ -13,6 +14,7 @@ use crate::packs::{Pack, PackError, python};
 use crate::results::ResultStore;
 use crate::run::{self, NamesCache, PythonBody, PythonTool, Runner, check_syntax};
 use crate::stats::Stats;
+use crate::worker;
 
 /// The version of the language that `run` speaks.
 pub(crate) const VERSION: &str = "3.14 (RustPython 0.6.0)";
@@ -28,11 +30,12 @@ impl Interpreter {
         server: &Server,
         results: &ResultStore,
         stats: &Stats,
+        slots: &Arc<Slots>,
     ) -> Self {
-        Self(options.worker.clone().map(|worker| {
+        Self(options.worker.as_ref().map(|command| {
             Arc::new(Runner {
                 server: server.downgrade(),
-                sandbox: Sandbox::new(SandboxOptions { worker }),
+                sandbox: Sandbox::new(worker::python(command), slots.clone()),
                 results: results.clone(),
                 stats: stats.clone(),
                 names: NamesCache::default(),
@@ -84,15 +87,8 @@ impl Interpreter {
     pub(crate) async fn gaps(&self) -> Option<String> {
         match self.0.as_ref()?.sandbox.cage_report().await {
             Ok(report) => {
-                let walls = [
-                    ("resource limits", report.rlimits),
-                    ("no-new-privileges", report.no_new_privs),
-                    ("Landlock", report.landlock),
-                    ("seccomp", report.seccomp),
-                ];
-                let missing: Vec<&str> =
-                    walls.iter().filter(|(_, stands)| !stands).map(|(name, _)| *name).collect();
-                (!missing.is_empty()).then(|| format!("this system has no {}", missing.join(", no ")))
+                let gaps = report.gaps();
+                (!gaps.is_empty()).then(|| format!("this system does not have {}", gaps.join(", ")))
             }
             Err(error) => Some(error.to_string()),
         }

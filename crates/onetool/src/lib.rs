@@ -56,6 +56,7 @@ mod shortcuts;
 pub mod stats;
 pub mod storage;
 pub mod validate;
+mod worker;
 
 pub use onetool_core::*;
 
@@ -68,10 +69,11 @@ pub use gateway::{
     Gateway, GatewayError, GatewayOptions, LoadConfig, ReloadReport, SourceReport, SourceState, Suspicion,
 };
 pub use mcp::ServeError;
+pub use onetool_cage::WorkerCommand;
+pub use onetool_cage::process::{give_program_pages_back, keep_inherited_descriptors};
 pub use onetool_proxy::{Guard, guard_main};
-#[cfg(feature = "python")]
-pub use onetool_sandbox::{WorkerCommand, give_program_pages_back, zygote_main};
 pub use packs::PackError;
 pub use read::ReadError;
 pub use server::{Server, ServerBuilder};
 pub use shortcuts::AliasError;
+pub use worker::worker_main;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use onetool_cage::Slots;
 use onetool_core::{Tool, ToolSpec};
 
 use crate::Server;
@@ -19,7 +20,14 @@ const NO_PYTHON: &str = "this onetool was built without Python; build it with th
 pub(crate) struct Interpreter;
 
 impl Interpreter {
-    pub(crate) fn new(_: &GatewayOptions, _: &Config, _: &Server, _: &ResultStore, _: &Stats) -> Self {
+    pub(crate) fn new(
+        _: &GatewayOptions,
+        _: &Config,
+        _: &Server,
+        _: &ResultStore,
+        _: &Stats,
+        _: &Arc<Slots>,
+    ) -> Self {
         Self
     }
 

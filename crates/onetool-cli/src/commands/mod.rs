@@ -22,17 +22,26 @@ use onetool::Gateway;
 use crate::arguments::{Arguments, Command, Serve};
 use crate::environment::{self, Environment};
 use crate::error::CliError;
+use crate::output::note;
 use crate::{logging, output};
 
 /// Runs what was typed and returns the exit code: 0 fine, 1 the operation failed, 2 usage.
 pub(crate) fn run(environment: Environment) -> ExitCode {
-    let mut arguments = Arguments::parse();
-    // The guard is all that it is: no logging, no runtime, no threads.
-    if let Some(Command::Guard { arguments }) = &mut arguments.command {
-        return match environment::guard() {
-            Some(own) => onetool::guard_main(&own, std::mem::take(arguments)),
-            None => ExitCode::FAILURE,
-        };
+    let arguments = Arguments::parse();
+    // What this program was started with is not for the programs that it starts.
+    if let Err(error) = onetool::keep_inherited_descriptors() {
+        note(&format!("warning: child processes may inherit open files: {error}"));
+    }
+    // These need neither logging nor a runtime, and must have one thread.
+    match arguments.command {
+        Some(Command::Worker { arguments }) => return onetool::worker_main(arguments),
+        Some(Command::Guard { arguments }) => {
+            return match environment::guard() {
+                Some(own) => onetool::guard_main(&own, arguments),
+                None => ExitCode::FAILURE,
+            };
+        }
+        _ => {}
     }
     let serves = matches!(arguments.command, None | Some(Command::Serve(_)));
     // A command that ends says itself which source cannot be used; the log would only say it again.
@@ -71,10 +80,8 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
         Command::Call(asked) => return call::run(&gateway()?, &asked),
         Command::Run(asked) => return run::run(&gateway()?, &asked),
         Command::Stats(asked) => return stats::run(&gateway()?, &asked),
-        #[cfg(feature = "python")]
-        Command::Zygote => return Ok(onetool::zygote_main()),
         // Served before anything else, in `run`.
-        Command::Guard { .. } => return Ok(ExitCode::FAILURE),
+        Command::Guard { .. } | Command::Worker { .. } => return Ok(ExitCode::FAILURE),
         Command::Check(asked) => return check::run(environment, config, &asked),
         Command::Init => init::run(environment)?,
         Command::Import(asked) => import::run(environment, config, &asked)?,

@@ -73,7 +73,6 @@ async fn settle(gateway: &Gateway) {
     gateway.server().greeted().await;
     // Answers when the worker is ready; what it lacks is told by `check`.
     gateway.sandbox_gaps().await;
-    #[cfg(feature = "python")]
     onetool::give_program_pages_back();
     std::future::pending::<()>().await;
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use crate::document::{Document, Location};
@@ -15,7 +15,7 @@ const MAX_CHAIN: usize = 32;
 pub(super) struct Links<'p, 't> {
     pub(super) documents: &'p [Document<'t>],
     /// Documents that were asked for before and cannot be read.
-    pub(super) failed: &'p HashMap<Location, String>,
+    pub(super) failed: &'p IndexMap<Location, String>,
     /// Documents that are needed and not there yet.
     pub(super) wanted: IndexSet<Location>,
     pub(super) warnings: IndexSet<String>,
@@ -40,7 +40,7 @@ impl<'p, 't> Links<'p, 't> {
     pub(super) fn new(
         documents: &'p [Document<'t>],
         dialect: Dialect,
-        failed: &'p HashMap<Location, String>,
+        failed: &'p IndexMap<Location, String>,
     ) -> Self {
         let dialects = documents.iter().map(|it| super::dialect_of(it).unwrap_or(dialect)).collect();
         Self {

@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::{Document, Location, parse};
+use crate::error::PlanError;
 use crate::names::ToolNames;
+use crate::options::PlanOptions;
 use crate::schema::{Dialect, Patterns, Translator};
 use crate::store::{Span, Store};
-use crate::{ApiOptions, LoadError};
 use links::{Links, Scope};
 use model::Scheme;
 use parameter::Parameter;
@@ -76,12 +77,12 @@ pub(crate) enum Planned {
 /// Plans all operations of `documents[0]`, which may refer to the others.
 pub(crate) fn plan(
     documents: &[Document<'_>],
-    failed: &HashMap<Location, String>,
-    options: &ApiOptions,
-) -> Result<Planned, LoadError> {
+    failed: &IndexMap<Location, String>,
+    options: &PlanOptions,
+) -> Result<Planned, PlanError> {
     let document = &documents[0];
     let dialect = dialect_of(document)
-        .map_err(|reason| LoadError::NotOpenApi { document: document.location.to_string(), reason })?;
+        .map_err(|reason| PlanError::NotOpenApi { document: document.location.to_string(), reason })?;
     let mut planner = Planner {
         options,
         links: Links::new(documents, dialect, failed),
@@ -124,7 +125,7 @@ fn dialect_of(document: &Document<'_>) -> Result<Dialect, String> {
 }
 
 struct Planner<'p, 't> {
-    options: &'p ApiOptions,
+    options: &'p PlanOptions,
     links: Links<'p, 't>,
     patterns: Patterns,
     store: Store,
@@ -192,7 +193,7 @@ impl Planner<'_, '_> {
         Value::Bool(true)
     }
 
-    fn finish(mut self) -> Result<Planned, LoadError> {
+    fn finish(mut self) -> Result<Planned, PlanError> {
         let mut schemas = Vec::new();
         while schemas.len() < self.links.definitions.len() {
             let schema = self.translate_definition(schemas.len());
@@ -207,7 +208,7 @@ impl Planner<'_, '_> {
             schemas[at] = self.translate_definition(at).to_string();
         }
         let failed =
-            |reason| LoadError::NotOpenApi { document: self.links.documents[0].location.to_string(), reason };
+            |reason| PlanError::NotOpenApi { document: self.links.documents[0].location.to_string(), reason };
         for (definition, schema) in self.links.definitions.iter().zip(&schemas) {
             let name = self.store.push_text(&definition.name).map_err(failed)?;
             let schema = self.store.push_text(schema).map_err(failed)?;

@@ -176,7 +176,7 @@ async fn oas_1_6_what_is_no_description_says_why() {
         ("{\"openapi\": \"3.0.0\", \"paths\": {", "is not valid JSON: EOF while parsing"),
         ("{} x", "is not valid JSON: trailing characters"),
         ("openapi: [", "is not valid YAML"),
-        ("", "is no OpenAPI description"),
+        ("", "is not an OpenAPI description"),
         ("[]", "it has neither 'openapi' nor 'swagger'"),
         ("{\"openapi\": \"4.0\"}", "OpenAPI 4.0 is not supported"),
         ("{\"swagger\": \"1.2\"}", "Swagger 1.2 is not supported"),

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::{Map, Value};
 
-use crate::process::exit_now;
 use crate::wire::{self, FromChild, ToChild};
 use crate::{HostError, NameKind};
+use onetool_cage::process::exit_now;
 
 /// Printed text is sent in pieces of this size once the code prints much.
 const PRINT_PIECE: usize = 4096;
@@ -96,6 +96,7 @@ impl Channel {
         if is_awaited {
             lock(&self.inbox).awaited.insert(id);
         }
+        let (args, kwargs) = (Value::Array(args), Value::Object(kwargs));
         self.send(&FromChild::Call { id, name, args, kwargs }).then_some(id)
     }
 
@@ -164,7 +165,8 @@ impl Channel {
         let mut rest = printed.text.as_str();
         while !rest.is_empty() {
             let (piece, next) = rest.split_at(rest.floor_char_boundary(64 * 1024));
-            match wire::encode(&FromChild::Print(piece.to_owned())) {
+            let frame: FromChild = FromChild::Print(piece.to_owned());
+            match wire::encode(&frame) {
                 Ok(bytes) => self.write(&bytes),
                 Err(_) => exit_now(4),
             }

@@ -23,9 +23,9 @@ use rustpython_vm::{
 
 use self::source::Prepared;
 use self::values::Converter;
-use crate::process::exit_now;
 use crate::wire::{self, Done, FromChild, ToChild};
 use crate::{Input, LimitKind, NameKind};
+use onetool_cage::process::exit_now;
 
 /// The Python side of the child, in the order in which it is loaded.
 const PRELUDE: &[(&str, &str)] = &[

@@ -21,7 +21,7 @@ async fn run_3_1_packs_flat_names_and_positionals() {
         {"args": [], "kwargs": {"x": [1, 2]}},
         "<pack t>", "<tool t.echo>",
     ]);
-    assert_eq!((outcome.value, outcome.calls), (Completion::Value(expected), 2));
+    assert_eq!((outcome.value, outcome.calls), (Completion::Value(expected.to_string()), 2));
     assert_eq!(*host.asked.lock().unwrap(), ["t", "t_echo"]);
 }
 
@@ -75,7 +75,9 @@ async fn overlap(source: &str) -> (Value, u32, Duration) {
     let took = start.elapsed();
     match outcome {
         Ok(outcome) => match outcome.value {
-            Completion::Value(value) => (value, host.most_under_way.load(Ordering::SeqCst), took),
+            Completion::Value(value) => {
+                (serde_json::from_str(&value).unwrap(), host.most_under_way.load(Ordering::SeqCst), took)
+            }
             Completion::NoValue => panic!("{source}: no value"),
         },
         Err(error) => panic!("{source}\n{error:#?}"),

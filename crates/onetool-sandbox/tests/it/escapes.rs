@@ -1,6 +1,6 @@
 //! Known ways out of a Python sandbox: each ends in an error, and none reaches anything.
 
-use onetool_sandbox::{Outcome, RunError};
+use onetool_sandbox::{Layer, Outcome, RunError};
 use serde_json::json;
 
 use crate::support::{run, sandbox, value};
@@ -168,7 +168,8 @@ async fn s3_hand_made_bytecode_hurts_nobody_else() {
 }
 
 #[tokio::test]
-async fn the_cage_stands_on_this_system() {
+async fn cage_5_the_sandbox_has_every_layer() {
     let report = sandbox().cage_report().await.unwrap();
-    assert!(report.rlimits && report.no_new_privs, "{report:?}");
+    assert_eq!(report.gaps(), [""; 0], "{report:?}");
+    assert_eq!(report.namespaces, Layer::Applied);
 }

@@ -269,7 +269,7 @@ async fn s4_calls_beyond_the_parallel_limit_wait_their_turn() {
     ] {
         let host = Arc::new(TestHost::default());
         let outcome = run_with(&sandbox, source, &narrow, host.clone()).await.unwrap();
-        assert_eq!(outcome.value, Completion::Value(json!([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])), "{source}");
+        assert_eq!(outcome.value, Completion::Value("[0,1,2,3,4,5,6,7,8,9]".to_owned()), "{source}");
         assert_eq!(outcome.calls, 10);
         assert_eq!(host.most_under_way.load(Ordering::SeqCst), 3, "{source}");
     }
@@ -287,4 +287,52 @@ async fn a_run_within_its_limits_is_left_alone() {
     let source = "a = ['x' * 1000 for _ in range(50_000)]\nprint('y' * 900_000)\nlen(a)";
     let outcome = run(&sandbox, source).await.unwrap();
     assert_eq!(outcome.printed.len(), 900_001);
+}
+
+#[tokio::test]
+async fn h5_answers_that_code_does_not_take_do_not_pile_up() {
+    let sandbox = sandbox();
+    let limits = Limits { time: Duration::from_secs(3), max_buffer_bytes: 20_000_000, ..limits() };
+    let host = Arc::new(TestHost::default());
+    let source = "import asyncio\nasync def one(): return await t.big(500_000)\n\
+                  tasks = [asyncio.create_task(one()) for _ in range(200)]\n\
+                  await asyncio.sleep(0)\nwhile True: pass";
+    let outcome = run_with(&sandbox, source, &limits, host.clone()).await;
+    assert!(matches!(&outcome, Err(RunError::Limit { limit: LimitKind::Time, .. })), "{outcome:?}");
+    let calls = host.calls.lock().unwrap().len();
+    assert!(calls > 15 && calls < 50, "{calls} of 200 answers were made for code that takes none");
+}
+
+#[tokio::test]
+async fn h5_large_answers_one_after_the_other_are_fine() {
+    let sandbox = sandbox();
+    let limits = Limits { max_buffer_bytes: 20_000_000, ..limits() };
+    let source = "sum(len(t.big(5_000_000)) for _ in range(20))";
+    let outcome = run_with(&sandbox, source, &limits, Arc::new(TestHost::default())).await.unwrap();
+    assert_eq!(outcome.value, Completion::Value("100000000".to_owned()));
+}
+
+#[tokio::test]
+async fn h5_what_the_gateway_holds_for_a_run_is_bounded() {
+    let sandbox = sandbox();
+    let tight = Limits { max_buffer_bytes: 10_000_000, ..limits() };
+    let (kind, text, _) = limit(&sandbox, "len(t.big(20_000_000))", &tight).await;
+    assert_eq!(kind, LimitKind::Buffer);
+    assert_eq!(
+        text,
+        "buffer limit: arguments and answers of calls in flight need more than 10000000 bytes; \
+         make fewer or smaller calls at a time"
+    );
+    assert_eq!(limit(&sandbox, "t.echo([0] * 200_000)", &tight).await.0, LimitKind::Buffer);
+}
+
+#[tokio::test]
+async fn h5_calls_that_waited_for_room_go_on_once_there_is_some() {
+    let sandbox = sandbox();
+    let limits = Limits { max_buffer_bytes: 4_000_000, max_parallel: 2, ..limits() };
+    let source = "import asyncio, time\nasync def one(): return len(await t.big(800_000))\n\
+                  tasks = [asyncio.create_task(one()) for _ in range(8)]\n\
+                  await asyncio.sleep(0)\ntime.sleep(0.5)\nsum(await asyncio.gather(*tasks))";
+    let outcome = run_with(&sandbox, source, &limits, Arc::new(TestHost::default())).await.unwrap();
+    assert_eq!(outcome.value, Completion::Value("6400000".to_owned()));
 }

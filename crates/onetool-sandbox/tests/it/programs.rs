@@ -184,10 +184,11 @@ async fn in_sandbox(sandbox: &Sandbox, path: &Path) -> Value {
         source: fs::read_to_string(path).unwrap(),
         file_name: "run.py".to_owned(),
         input: Input::Nothing,
+        depth: 0,
     };
     match sandbox.run(program, &limits(), Arc::new(Tools::new())).await {
         Ok(Outcome { value: Completion::Value(value), printed, .. }) => {
-            json!({"value": value, "printed": printed})
+            json!({"value": serde_json::from_str::<Value>(&value).unwrap(), "printed": printed})
         }
         Ok(Outcome { printed, .. }) => json!({"printed": printed}),
         Err(RunError::Exception { kind, message, line, printed, .. }) => {

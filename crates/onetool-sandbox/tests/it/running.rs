@@ -26,7 +26,7 @@ async fn run_2_2_no_value_is_not_none() {
     let outcome = run(&sandbox, "print('a')\nx = 1").await.unwrap();
     assert_eq!((outcome.printed.as_str(), outcome.value), ("a\n", Completion::NoValue));
     let outcome = run(&sandbox, "print('a', 1, sep='-')").await.unwrap();
-    assert_eq!((outcome.printed.as_str(), outcome.value), ("a-1\n", Completion::Value(json!(null))));
+    assert_eq!((outcome.printed.as_str(), outcome.value), ("a-1\n", Completion::Value("null".to_owned())));
     assert_eq!(run(&sandbox, "").await.unwrap().value, Completion::NoValue);
     assert_eq!(run(&sandbox, "import sys; sys.exit()").await.unwrap().value, Completion::NoValue);
 }
@@ -138,14 +138,15 @@ async fn s6_two_runs_share_nothing() {
 async fn a_program_can_be_given_globals_and_a_module_can_be_called() {
     let sandbox = sandbox();
     let run = async |source: &str, input| {
-        let program = Program { source: source.to_owned(), file_name: "weather.py".to_owned(), input };
+        let program =
+            Program { source: source.to_owned(), file_name: "weather.py".to_owned(), input, depth: 0 };
         sandbox.run(program, &limits(), Arc::new(TestHost::default())).await
     };
     let object = |value: Value| value.as_object().unwrap().clone();
 
     let globals = Input::Globals(object(json!({"t": "not the pack", "n": [1, {"a": null}]})));
     let outcome = run("f'{t}: {n}'", globals).await.unwrap();
-    assert_eq!(outcome.value, Completion::Value(json!("not the pack: [1, {'a': None}]")));
+    assert_eq!(outcome.value, Completion::Value(json!("not the pack: [1, {'a': None}]").to_string()));
 
     let module = "import asyncio\nasync def now(city, days=1):\n    both = await asyncio.gather(t.echo(city), t.echo(days))\n    return [__name__, *(it['args'][0] for it in both)]\n\nif __name__ == '__main__':\n    raise ValueError('not a script')\n";
     let call = |arguments| Input::Call {
@@ -154,7 +155,7 @@ async fn a_program_can_be_given_globals_and_a_module_can_be_called() {
         arguments: object(arguments),
     };
     let outcome = run(module, call(json!({"city": "Ulm"}))).await.unwrap();
-    assert_eq!(outcome.value, Completion::Value(json!(["weather", "Ulm", 1])));
+    assert_eq!(outcome.value, Completion::Value(json!(["weather", "Ulm", 1]).to_string()));
 
     let failed = run("def now(**given):\n    return given['nothing']\n", call(json!({}))).await.unwrap_err();
     assert!(

@@ -8,14 +8,20 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use onetool_sandbox::{
     Completion, Host, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError, Sandbox,
-    SandboxOptions, WorkerCommand,
+    SlotLimits, Slots, WorkerCommand,
 };
 use serde_json::{Value, json};
 
-/// Makes a sandbox; nothing runs yet.
+/// Creates a sandbox; nothing runs yet.
 pub(crate) fn sandbox() -> Sandbox {
     let program = env!("CARGO_BIN_EXE_onetool-sandbox-worker").into();
-    Sandbox::new(SandboxOptions { worker: WorkerCommand { program, args: Vec::new() } })
+    sandbox_of(WorkerCommand { program, args: Vec::new() })
+}
+
+/// Creates a sandbox with another worker, and enough slots for any test.
+pub(crate) fn sandbox_of(worker: WorkerCommand) -> Sandbox {
+    let slots = SlotLimits { running: 64, memory: 64 << 30, waiting: 64 };
+    Sandbox::new(worker, Arc::new(Slots::new(slots)))
 }
 
 /// Limits that tests can reach.
@@ -108,15 +114,19 @@ pub(crate) async fn run_with(
     limits: &Limits,
     host: Arc<TestHost>,
 ) -> Result<Outcome, RunError> {
-    let program =
-        Program { source: source.to_owned(), file_name: "main.py".to_owned(), input: Input::Nothing };
+    let program = Program {
+        source: source.to_owned(),
+        file_name: "main.py".to_owned(),
+        input: Input::Nothing,
+        depth: 0,
+    };
     sandbox.run(program, limits, host).await
 }
 
 /// Runs `source` and gives its value.
 pub(crate) async fn value(sandbox: &Sandbox, source: &str) -> Value {
     match run(sandbox, source).await {
-        Ok(Outcome { value: Completion::Value(value), .. }) => value,
+        Ok(Outcome { value: Completion::Value(value), .. }) => serde_json::from_str(&value).unwrap(),
         other => panic!("{source}\n{other:#?}"),
     }
 }

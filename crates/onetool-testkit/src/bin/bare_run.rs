@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use onetool_sandbox::{
-    Host, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, SandboxOptions, WorkerCommand,
+    Host, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
 };
 use serde_json::Value;
 
@@ -32,11 +32,15 @@ async fn main() -> Result<()> {
     let count: usize = next("COUNT")?.to_string_lossy().parse()?;
     let source = next("CODE")?.to_string_lossy().into_owned();
     let worker = WorkerCommand { program: next("WORKER")?.into(), args: arguments.collect() };
-    let sandbox = Sandbox::new(SandboxOptions { worker });
+    let sandbox = Sandbox::new(worker, Arc::new(Slots::default()));
     sandbox.warm().await?;
     for _ in 0..count {
-        let program =
-            Program { source: source.clone(), file_name: "run.py".to_owned(), input: Input::Nothing };
+        let program = Program {
+            source: source.clone(),
+            file_name: "run.py".to_owned(),
+            input: Input::Nothing,
+            depth: 0,
+        };
         let start = Instant::now();
         sandbox.run(program, &Limits::default(), Arc::new(Nobody)).await?;
         println!("{}", start.elapsed().as_nanos());

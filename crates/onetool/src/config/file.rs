@@ -332,6 +332,20 @@ pub(super) struct RunFile {
     pub(super) max_print: Option<usize>,
     /// Bytes of the result; 50000000 if missing.
     pub(super) max_result: Option<usize>,
+    /// Bytes that the gateway holds for a run: arguments of its calls, and answers that the code has not taken yet.
+    /// Default: 100000000.
+    pub(super) max_buffer: Option<usize>,
+    /// Programs that run at the same time. Default: 32.
+    #[schemars(range(min = 1))]
+    pub(super) max_concurrent: Option<usize>,
+    /// Megabytes of memory that all programs together may use. Default: what the machine, or its container, has.
+    #[schemars(range(min = 16))]
+    pub(super) max_total_memory_mb: Option<u64>,
+    /// Programs that wait until another one ends; further ones are refused. Default: 64.
+    pub(super) max_waiting: Option<usize>,
+    /// Whether to refuse to run code on a kernel that lacks a layer of the cage (Landlock, seccomp). Layers that the
+    /// kernel has are always required; `onetool check` names those that it lacks. Default: false.
+    pub(super) require_cage: Option<bool>,
 }
 
 /// What happens to large results.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use onetool_cage::SlotLimits;
 use onetool_core::{JsonObject, PromptArgument, Role, ToolAnnotations};
 use onetool_openapi::{ApiOptions, Origin};
 use schemars::JsonSchema;
@@ -434,6 +435,24 @@ pub struct RunConfig {
     pub max_print: usize,
     /// Bytes of the result.
     pub max_result: usize,
+    /// Bytes that the gateway holds for a run: arguments and answers of its calls.
+    pub max_buffer: usize,
+    /// Programs that run at the same time.
+    pub max_concurrent: usize,
+    /// Bytes of memory that all programs together may use; by default, what the machine has.
+    pub max_total_memory: Option<u64>,
+    /// Programs that wait until another one ends; further ones are refused.
+    pub max_waiting: usize,
+    /// Whether code is refused where the kernel lacks a layer of the cage.
+    pub require_cage: bool,
+}
+
+impl RunConfig {
+    /// Returns how many processes may exist at once.
+    pub(crate) fn slots(&self) -> SlotLimits {
+        let memory = self.max_total_memory.unwrap_or_else(onetool_cage::total_memory);
+        SlotLimits { running: self.max_concurrent, memory, waiting: self.max_waiting }
+    }
 }
 
 impl Default for RunConfig {
@@ -445,6 +464,11 @@ impl Default for RunConfig {
             max_parallel: 16,
             max_print: 1_000_000,
             max_result: 50_000_000,
+            max_buffer: 100_000_000,
+            max_concurrent: 32,
+            max_total_memory: None,
+            max_waiting: 64,
+            require_cage: false,
         }
     }
 }

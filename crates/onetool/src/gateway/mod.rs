@@ -19,10 +19,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use onetool_cage::{Jobs, Slots, WorkerCommand};
 use onetool_core::ToolName;
+use onetool_openapi::Loader;
 use onetool_proxy::{Guard, Surroundings};
-#[cfg(feature = "python")]
-use onetool_sandbox::WorkerCommand;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +41,7 @@ use crate::server::Wait;
 use crate::shortcuts::{Aliases, Snippets, shipped};
 use crate::stats::{Stats, StatsOptions};
 use crate::storage::Storage;
+use crate::worker;
 use sources::Sources;
 
 pub use error::GatewayError;
@@ -62,8 +63,9 @@ pub struct GatewayOptions {
     pub directory: PathBuf,
     /// The file in which everything is kept that lasts, unless the configuration names one; without it, memory.
     pub storage: Option<PathBuf>,
-    /// How to start the process that Python runs in; without it there is no `run` tool.
-    #[cfg(feature = "python")]
+    /// How to start the processes in which Python runs and documents from outside are read. It must end up in
+    /// [`worker_main`](crate::worker_main). Without it there is no `run` tool, web pages cannot be read, and OpenAPI
+    /// descriptions are read in this process.
     pub worker: Option<WorkerCommand>,
     /// How to start the process that ends the children of upstream servers when this one is killed; without it,
     /// nobody does.
@@ -102,6 +104,10 @@ struct Inner {
     stats: Stats,
     clock: Clock,
     interpreter: Interpreter,
+    /// How many processes of ours may exist at once.
+    slots: Arc<Slots>,
+    /// Reads documents from outside.
+    jobs: Option<Arc<Jobs>>,
     finder: Arc<Finder>,
     sources: Arc<Sources>,
     #[cfg(feature = "web")]
@@ -125,7 +131,9 @@ impl Gateway {
         let turn_ms = u64::try_from(config.stats.turn.as_millis()).unwrap_or(u64::MAX);
         let stats_options = StatsOptions { enabled: config.stats.enabled, turn_ms };
         let stats = Stats::new(storage.clone(), clock.clone(), stats_options);
-        let interpreter = Interpreter::new(&options, &config, &server, &results, &stats);
+        let slots = Arc::new(Slots::new(config.run.slots()));
+        let jobs = options.worker.as_ref().map(|it| Arc::new(Jobs::new(worker::document(it), slots.clone())));
+        let interpreter = Interpreter::new(&options, &config, &server, &results, &stats, &slots);
         if let Some(run) = interpreter.run_tool() {
             server.add_tool(run, Source::Surface).map_err(unplaced)?;
         }
@@ -141,8 +149,8 @@ impl Gateway {
             history: history.clone(),
         }));
         let around = Surroundings { environment: options.children.clone(), guard: options.guard.clone() };
-        let sources =
-            Sources::new(server.clone(), stats.clone(), clock.clone(), around, options.cache.clone());
+        let loader = Loader { cache: options.cache.clone(), jobs: jobs.clone() };
+        let sources = Sources::new(server.clone(), stats.clone(), clock.clone(), around, loader);
         server.wait_with(wait_for(&sources));
         let inner = Arc::new(Inner {
             server,
@@ -154,6 +162,8 @@ impl Gateway {
             stats,
             clock,
             interpreter,
+            slots,
+            jobs,
             finder,
             sources,
             #[cfg(feature = "web")]
@@ -348,7 +358,7 @@ impl Inner {
                     Err(error) => broken.push(error),
                 }
             }
-            let (bundles, missing) = packs::bundles(&config, catalog);
+            let (bundles, missing) = packs::bundles(&config, catalog, self.jobs.as_ref());
             broken.extend(missing);
             let mut docs = IndexMap::new();
             for bundle in bundles {
@@ -369,6 +379,7 @@ impl Inner {
         }
         *self.broken_packs.write().unwrap_or_else(PoisonError::into_inner) = broken;
         self.finder.set(config.search.clone());
+        self.slots.set_limits(config.run.slots());
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         Ok(())
     }

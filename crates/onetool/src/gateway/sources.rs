@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 use std::error::Error as _;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use onetool_openapi::{Api, LoadError};
+use onetool_cage::JobError;
+use onetool_openapi::{Api, LoadError, Loader};
 use onetool_proxy::{Snapshot, State, Surroundings, Upstream};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -35,8 +35,7 @@ pub(super) struct Sources {
     stats: Stats,
     clock: Clock,
     around: Surroundings,
-    /// Where plans of OpenAPI descriptions are kept.
-    cache: Option<PathBuf>,
+    loader: Loader,
     table: Mutex<Table>,
     /// Whether nothing is left to wait for, so that requests need not even ask.
     is_settled: AtomicBool,
@@ -117,14 +116,14 @@ impl Sources {
         stats: Stats,
         clock: Clock,
         around: Surroundings,
-        cache: Option<PathBuf>,
+        loader: Loader,
     ) -> Arc<Self> {
         Arc::new(Self {
             server,
             stats,
             clock,
             around,
-            cache,
+            loader,
             table: Mutex::default(),
             is_settled: AtomicBool::new(false),
             news: watch::Sender::new(()),
@@ -211,7 +210,7 @@ impl Sources {
                 Work::Connection(upstream)
             }
             Wanted::Api(config) => {
-                let task = tokio::spawn(load(me, ApiConfig::clone(config), self.cache.clone()));
+                let task = tokio::spawn(load(me, ApiConfig::clone(config), self.loader.clone()));
                 Work::Load { _task: AbortOnDropHandle::new(task) }
             }
         };
@@ -406,11 +405,10 @@ fn news_of(snapshot: &Snapshot, is_untrusted: bool) -> News {
 }
 
 /// Loads a description; one that could not be fetched is tried again.
-async fn load(link: Link, config: ApiConfig, cache: Option<PathBuf>) {
+async fn load(link: Link, config: ApiConfig, loader: Loader) {
     let mut pause = FIRST_PAUSE;
     loop {
-        let loaded =
-            onetool_openapi::load(config.origin.clone(), config.options.clone(), cache.as_deref()).await;
+        let loaded = loader.load(config.origin.clone(), config.options.clone()).await;
         let error = match loaded {
             Ok(api) => {
                 link.tell(news_of_api(&link.name, api, config.is_untrusted));
@@ -421,7 +419,11 @@ async fn load(link: Link, config: ApiConfig, cache: Option<PathBuf>) {
         let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
         let reason = format!("{error}{cause}");
         tracing::warn!(api = %link.name, "an OpenAPI description could not be loaded: {reason}");
-        let is_passing = matches!(error, LoadError::Fetch { .. });
+        let is_passing = matches!(
+            error,
+            LoadError::Fetch { .. }
+                | LoadError::Unreadable { source: JobError::Busy(_) | JobError::Unavailable(_), .. }
+        );
         let state =
             if is_passing { SourceState::Retrying { reason } } else { SourceState::Failed { reason } };
         let news = News { state, offer: Offer::default(), notes: Vec::new(), tokens: 0 };

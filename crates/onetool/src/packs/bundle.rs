@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use onetool_cage::Jobs;
 use onetool_core::Tool;
 
 use super::PackError;
@@ -23,9 +24,15 @@ pub(crate) struct BundledTool {
 }
 
 /// Makes every pack that the configuration wants, and says which it wants in vain.
-pub(crate) fn bundles(config: &Config, catalog: &Catalog) -> (Vec<Bundle>, Vec<PackError>) {
+///
+/// `jobs` reads documents from outside for them.
+pub(crate) fn bundles(
+    config: &Config,
+    catalog: &Catalog,
+    jobs: Option<&Arc<Jobs>>,
+) -> (Vec<Bundle>, Vec<PackError>) {
     let (mut bundles, mut missing) = (Vec::new(), Vec::new());
-    for (name, wanted) in wanted(&config.packs, &config.redactor) {
+    for (name, wanted) in wanted(&config.packs, &config.redactor, jobs.cloned()) {
         let named = config.packs.named.get(name);
         let failed = |reason: String| PackError {
             name: name.to_owned(),
@@ -86,13 +93,13 @@ macro_rules! pack {
     }};
 }
 
-fn wanted(packs: &PacksConfig, redactor: &Redactor) -> Vec<(&'static str, Wanted)> {
-    let _ = redactor;
+fn wanted(packs: &PacksConfig, redactor: &Redactor, jobs: Option<Arc<Jobs>>) -> Vec<(&'static str, Wanted)> {
+    let _ = (redactor, &jobs);
     vec![
         ("file", pack!("pack-file", packs.file, super::file::pack)),
         ("ripgrep", pack!("pack-ripgrep", packs.ripgrep, super::ripgrep::pack)),
         ("db", pack!("pack-db", packs.db, super::db::pack)),
-        ("web", pack!("pack-web", packs.web, super::web::pack)),
+        ("web", pack!("pack-web", packs.web, super::web::pack, jobs)),
         ("brave", pack!("pack-brave", packs.brave, super::brave::pack, redactor)),
         ("package", pack!("pack-package", packs.package, super::package::pack)),
         ("llm", pack!("pack-llm", packs.llm, super::llm::pack, redactor)),

@@ -1,6 +1,6 @@
 //! Packs of tools that need no server of their own: Python files, and those that come with onetool.
 
-#[cfg(any(feature = "pack-db", feature = "pack-file", feature = "pack-ripgrep", feature = "pack-web"))]
+#[cfg(any(feature = "pack-db", feature = "pack-file", feature = "pack-ripgrep"))]
 mod blocking;
 #[cfg(feature = "pack-brave")]
 mod brave;
@@ -35,6 +35,8 @@ use onetool_core::Tool;
 use crate::config::PackFilesConfig;
 
 pub(crate) use bundle::{Bundle, BundledTool, bundles};
+#[cfg(feature = "pack-web")]
+pub(crate) use web::{PAGE_JOB, read_page};
 
 /// A pack that was read from a file.
 pub(crate) struct Pack {

@@ -1,5 +1,9 @@
 //! What a run answers: the value in the format the code asked for, after what it printed.
 
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use onetool_cage::json_weight;
 use onetool_sandbox::{Completion, Outcome, RunError};
 use serde_json::Value;
 
@@ -17,63 +21,126 @@ pub(crate) enum Format {
     Raw,
 }
 
-/// A format that there is not.
+/// A value that cannot be written in the format that the code asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown __format__ '{0}'; use one of json, json_h, yml, yml_h, raw")]
-pub(crate) struct UnknownFormat(String);
+pub(crate) enum FormatError {
+    #[error("unknown __format__ '{0}'; use one of json, json_h, yml, yml_h, raw")]
+    Unknown(String),
+    #[error("the result is too large for this __format__; use json or raw")]
+    TooLarge,
+}
+
+/// Formats that need the value as a tree write no larger one: a tree takes many times the memory of its text.
+const MAX_TREE: usize = 256 << 20;
 
 impl Format {
-    fn named(name: &str) -> Result<Self, UnknownFormat> {
+    fn named(name: &str) -> Result<Self, FormatError> {
         match name {
             "json" => Ok(Self::Json),
             "json_h" => Ok(Self::JsonForHumans),
             "yml" => Ok(Self::Yaml),
             "yml_h" => Ok(Self::YamlForHumans),
             "raw" => Ok(Self::Raw),
-            other => Err(UnknownFormat(other.to_owned())),
+            other => Err(FormatError::Unknown(other.to_owned())),
         }
     }
 
-    fn write(self, value: &Value) -> String {
-        match self {
-            Self::Json => value.to_string(),
-            Self::JsonForHumans => format!("{value:#}"),
-            Self::Yaml => yaml_flow::to_text(value),
-            Self::YamlForHumans => yaml_flow::to_block(value),
-            Self::Raw => plain(value),
+    fn write(self, json: String) -> Result<String, FormatError> {
+        let write: fn(&Value) -> String = match self {
+            Self::Json => return Ok(json),
+            Self::Raw => return Ok(plain(json)),
+            Self::JsonForHumans => |value| format!("{value:#}"),
+            Self::Yaml => yaml_flow::to_text,
+            Self::YamlForHumans => yaml_flow::to_block,
+        };
+        if json_weight(json.as_bytes()) > MAX_TREE {
+            return Err(FormatError::TooLarge);
         }
+        Ok(write(&serde_json::from_str(&json).unwrap_or(Value::String(json))))
     }
 }
 
-/// Writes the answer of a run that came to its end. `ot_answers` are values that have a text of their own.
-pub(crate) fn of_outcome(outcome: &Outcome, ot_answers: &[(Value, String)]) -> Result<String, UnknownFormat> {
+/// The text of a run that came to its end.
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    /// Whether the whole result is an error that the `ot` pack returned as text.
+    pub(crate) is_error: bool,
+}
+
+/// Writes the answer of a run that came to its end.
+pub(crate) fn of_outcome(outcome: Outcome, ot_answers: &OtAnswers) -> Result<Answer, FormatError> {
     let format = outcome.format.as_deref().map(Format::named).transpose()?;
-    let value = match (&outcome.value, format) {
-        (Completion::NoValue, _) => NO_VALUE.to_owned(),
-        (Completion::Value(value), Some(format)) => format.write(value),
-        (Completion::Value(value), None) => {
-            let own = ot_answers.iter().find(|(answer, _)| answer == value && !value.is_null());
-            own.map_or_else(|| plain(value), |(_, text)| text.clone())
+    let (text, is_error) = match (outcome.value, format) {
+        (Completion::NoValue, _) => (NO_VALUE.to_owned(), false),
+        (Completion::Value(json), format) => {
+            let own = ot_answers.find(&json);
+            let is_error = own.is_some_and(|text| text.starts_with("Error: "));
+            let text = match (format, own) {
+                (Some(format), _) => format.write(json)?,
+                (None, Some(text)) => text.to_owned(),
+                (None, None) => plain(json),
+            };
+            (text, is_error)
         }
     };
-    Ok(after_printed(&outcome.printed, &value))
+    Ok(Answer { text: after_printed(&outcome.printed, text), is_error })
 }
 
 /// Writes a string as it is, other data as compact JSON, and single values as Python writes them.
-pub(super) fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => "None".into(),
-        Value::Bool(true) => "True".into(),
-        Value::Bool(false) => "False".into(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+pub(super) fn plain(json: String) -> String {
+    match json.as_str() {
+        "null" => "None".into(),
+        "true" => "True".into(),
+        "false" => "False".into(),
+        text if text.starts_with('"') => serde_json::from_str(text).unwrap_or(json),
+        _ => json,
     }
 }
 
-fn after_printed(printed: &str, text: &str) -> String {
-    match (printed.trim_end_matches('\n'), text) {
-        ("", text) => text.to_owned(),
-        (printed, text) => format!("{printed}\n{text}"),
+/// Answers of the `ot` pack in one run: values that have a text of their own.
+///
+/// Values are remembered by their hash and only so much text is kept; what a program does not return as it is needs
+/// neither.
+#[derive(Default)]
+pub(crate) struct OtAnswers {
+    texts: VecDeque<(u64, String)>,
+    bytes: usize,
+}
+
+impl OtAnswers {
+    /// Most bytes of text that are kept, the latest first.
+    const MAX: usize = 4 << 20;
+
+    pub(super) fn push(&mut self, value: &Value, text: String) {
+        if value.is_null() || text.len() > Self::MAX {
+            return;
+        }
+        self.bytes += text.len();
+        self.texts.push_back((hash(&value.to_string()), text));
+        while self.bytes > Self::MAX
+            && let Some((_, oldest)) = self.texts.pop_front()
+        {
+            self.bytes -= oldest.len();
+        }
+    }
+
+    fn find(&self, json: &str) -> Option<&str> {
+        let wanted = hash(json);
+        self.texts.iter().rev().find(|(hash, _)| *hash == wanted).map(|(_, text)| text.as_str())
+    }
+}
+
+/// Hashes code or a value, to recognise it again in this process.
+pub(super) fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn after_printed(printed: &str, text: String) -> String {
+    match printed.trim_end_matches('\n') {
+        "" => text,
+        printed => format!("{printed}\n{text}"),
     }
 }
 
@@ -81,10 +148,10 @@ fn after_printed(printed: &str, text: &str) -> String {
 pub(crate) fn of_error(error: &RunError) -> String {
     match error {
         RunError::Exception { kind, message, line, printed, .. } => {
-            after_printed(printed, &exception(kind, message, *line))
+            after_printed(printed, exception(kind, message, *line))
         }
         RunError::Limit { printed, .. } | RunError::Died { printed, .. } => {
-            after_printed(printed, &error.to_string())
+            after_printed(printed, error.to_string())
         }
         _ => error.to_string(),
     }

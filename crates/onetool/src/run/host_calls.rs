@@ -7,11 +7,12 @@ use onetool_core::{CallContext, ContentBlock, JsonObject, ToolError, ToolOutput}
 use onetool_sandbox::{Host, HostCall, HostError, NameKind};
 use serde_json::{Value, json};
 
+use super::answer::OtAnswers;
 use super::arguments::bind;
 use super::python_names::PythonNames;
 use crate::Server;
 use crate::catalog::{Catalog, Entry};
-use crate::dispatch::CallError;
+use crate::dispatch::{CallError, json_size};
 
 const NEAR_ENOUGH: f64 = 0.6;
 const MAX_NEAR: usize = 3;
@@ -30,8 +31,7 @@ pub(crate) struct Calls {
 /// What the calls of a run brought in.
 #[derive(Default)]
 pub(crate) struct Told {
-    /// Answers of the `ot` pack, each with its text.
-    pub(crate) ot_answers: Vec<(Value, String)>,
+    pub(crate) ot_answers: OtAnswers,
     pub(crate) bytes: usize,
     pub(crate) calls: usize,
     /// Whether a tool of a source was called that the operator does not trust: all that follows may come from it.
@@ -101,9 +101,9 @@ impl Calls {
         let value = value_of(&output);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.calls += 1;
-        told.bytes += value.to_string().len();
+        told.bytes += json_size(&value);
         if spec.name.pack() == Some(OT) {
-            told.ot_answers.push((value.clone(), text_of(&output)));
+            told.ot_answers.push(&value, text_of(&output));
         }
         Ok(value)
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use onetool_cage::json_weight;
 use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec};
 use onetool_sandbox::{Completion, Input, Outcome, Program, RunError};
 use serde_json::Value;
@@ -12,6 +13,9 @@ use super::tool::Runner;
 
 /// Every level is a process of its own, so tools that call each other in circles have to end somewhere.
 const MAX_DEPTH: u8 = 8;
+
+/// What a value may take in memory.
+const MAX_DATA: usize = 256 << 20;
 
 /// The code of a tool, and how a call gets its arguments in.
 #[derive(Clone)]
@@ -41,7 +45,7 @@ impl PythonTool {
         Self { spec, body, timeout, runner }
     }
 
-    fn program(&self, arguments: JsonObject) -> Program {
+    fn program(&self, arguments: JsonObject, depth: usize) -> Program {
         let (file_name, source, input) = match &self.body {
             PythonBody::Code { file_name, source } => (file_name, source, Input::Globals(arguments)),
             PythonBody::Function { file_name, source, module, function } => {
@@ -49,7 +53,7 @@ impl PythonTool {
                 (file_name, source, Input::Call { module, function, arguments })
             }
         };
-        Program { source: source.to_string(), file_name: file_name.to_string(), input }
+        Program { source: source.to_string(), file_name: file_name.to_string(), input, depth }
     }
 
     async fn run(&self, args: JsonObject, cx: &CallContext) -> Result<ToolOutput, ToolError> {
@@ -60,10 +64,12 @@ impl PythonTool {
             let message = format!("tools call each other more than {MAX_DEPTH} levels deep");
             return Err(ToolError::Raised { kind: "RecursionError".into(), message });
         }
-        let program = self.program(args);
+        // Code that is called by code needs a process beside the one that waits for it.
+        let depth = usize::from(cx.depth()) + usize::from(cx.run().is_some());
+        let program = self.program(args, depth);
         let file_name = program.file_name.clone();
         let outcome = runner.execute_program(program, self.timeout, cx.clone().deeper()).await;
-        outcome.map(output).map_err(|error| raised(error, &file_name))
+        output(outcome.map_err(|error| raised(error, &file_name))?)
     }
 }
 
@@ -82,17 +88,20 @@ impl Tool for PythonTool {
 }
 
 /// The value is the answer, as data; what was printed is one only if there is nothing else.
-fn output(outcome: Outcome) -> ToolOutput {
-    match outcome.value {
-        Completion::NoValue | Completion::Value(Value::Null) if !outcome.printed.is_empty() => {
-            ToolOutput::text(outcome.printed.trim_end_matches('\n'))
+fn output(outcome: Outcome) -> Result<ToolOutput, ToolError> {
+    let printed = outcome.printed.trim_end_matches('\n');
+    Ok(match outcome.value {
+        Completion::NoValue => ToolOutput::text(printed),
+        Completion::Value(json) if json == "null" && !printed.is_empty() => ToolOutput::text(printed),
+        Completion::Value(json) => {
+            if json_weight(json.as_bytes()) > MAX_DATA {
+                return Err(ToolError::failed("the value is too large to be returned as data"));
+            }
+            let value: Value =
+                serde_json::from_str(&json).map_err(|error| ToolError::failed(error.to_string()))?;
+            ToolOutput { structured_content: Some(value), ..ToolOutput::text(answer::plain(json)) }
         }
-        Completion::NoValue => ToolOutput::text(""),
-        Completion::Value(value) => {
-            let text = answer::plain(&value);
-            ToolOutput { structured_content: Some(value), ..ToolOutput::text(text) }
-        }
-    }
+    })
 }
 
 /// Code that calls the tool can catch what the tool raised.

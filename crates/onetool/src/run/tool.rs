@@ -1,6 +1,5 @@
 //! The tool itself: one argument, `command`.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,9 +9,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::answer::{self, Answer};
 use super::host_calls::{Calls, Told};
 use super::python_names::{NamesCache, is_builtin};
-use super::{answer, literal, source};
+use super::{literal, source};
 use crate::config::{OutputConfig, RunConfig};
 use crate::results::{ResultBody, ResultStore, cut};
 use crate::sanitize;
@@ -66,15 +66,13 @@ pub(crate) fn run_tool(runner: Arc<Runner>) -> impl Tool {
 struct Ending {
     text: String,
     is_error: bool,
-    /// The value, where the text is nothing but its JSON.
-    value: Option<Value>,
     /// Whether all that the client gets of it is marked as coming from outside.
     sanitize: bool,
 }
 
 impl Ending {
     fn error(text: String) -> Self {
-        Self { text, is_error: true, value: None, sanitize: false }
+        Self { text, is_error: true, sanitize: false }
     }
 }
 
@@ -91,7 +89,7 @@ impl Runner {
         // Enough to recognise the code, and nothing of what stands in it.
         tracing::info!(
             code_size = command.len(),
-            code_hash = format_args!("{:016x}", hash(command)),
+            code_hash = format_args!("{:016x}", answer::hash(command)),
             calls = told.calls,
             "run"
         );
@@ -132,6 +130,7 @@ impl Runner {
                     source: code.to_owned(),
                     file_name: "run.py".to_owned(),
                     input: Input::Nothing,
+                    depth: 0,
                 };
                 self.sandbox.run(program, &self.limits(), calls.clone()).await
             }
@@ -148,15 +147,13 @@ impl Runner {
             Err(text) => {
                 Ending { sanitize: untrusted || code.contains("__sanitize__"), ..Ending::error(text) }
             }
-            Ok(outcome) => match answer::of_outcome(&outcome, &told.ot_answers) {
-                Err(error) => Ending { sanitize: untrusted, ..Ending::error(error.to_string()) },
-                Ok(text) => Ending {
-                    is_error: is_ot_error(&outcome, &told),
-                    value: data_of(&outcome, &text),
-                    sanitize: untrusted || outcome.sanitize,
-                    text,
-                },
-            },
+            Ok(outcome) => {
+                let sanitize = untrusted || outcome.sanitize;
+                match answer::of_outcome(outcome, &told.ot_answers) {
+                    Err(error) => Ending { sanitize: untrusted, ..Ending::error(error.to_string()) },
+                    Ok(Answer { text, is_error }) => Ending { text, is_error, sanitize },
+                }
+            }
         };
         (ending, told)
     }
@@ -182,28 +179,29 @@ impl Runner {
     }
 
     fn limits(&self) -> Limits {
-        let RunConfig { timeout, memory, max_calls, max_parallel, max_print, max_result } = self.limits;
+        let config = &self.limits;
         Limits {
-            time: timeout,
-            memory_bytes: memory,
-            max_calls,
-            max_parallel,
-            max_print_bytes: max_print,
-            max_result_bytes: max_result,
+            time: config.timeout,
+            memory_bytes: config.memory,
+            max_calls: config.max_calls,
+            max_parallel: config.max_parallel,
+            max_print_bytes: config.max_print,
+            max_result_bytes: config.max_result,
+            max_buffer_bytes: config.max_buffer,
+            require_complete_cage: config.require_cage,
         }
     }
 
     /// Gives a small result back as it is, and stores a large one.
     async fn finish(&self, ending: Ending, cx: &CallContext) -> ToolOutput {
-        let Ending { text, is_error, value, sanitize } = ending;
+        let Ending { text, is_error, sanitize } = ending;
         let shown = if text.len() <= self.output.max_inline_size {
             Ok(text)
         } else {
             // What went wrong stands after all that was printed; it must not hide behind the handle.
             let reason = is_error.then(|| cut(text.lines().last().unwrap_or_default(), MAX_REASON) + "\n");
             let reason = reason.unwrap_or_default();
-            let body = value.map_or(ResultBody::Text(text), ResultBody::Json);
-            let stored = self.results.put(cx.caller(), body).await;
+            let stored = self.results.put(cx.caller(), ResultBody::Text(text)).await;
             stored.map(|stored| format!("{reason}{}", stored.answer())).map_err(|error| {
                 format!("{reason}the result is too large to show and cannot be stored: {error}")
             })
@@ -214,12 +212,6 @@ impl Runner {
             Err(text) => ToolOutput::error(marked(text)),
         }
     }
-}
-
-fn hash(code: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    code.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Takes the code out of the command; a snippet is filled in.
@@ -241,30 +233,9 @@ fn is_tool(calls: &Calls, name: &str) -> bool {
 fn of_value(value: Value) -> Outcome {
     Outcome {
         printed: String::new(),
-        value: Completion::Value(value),
+        value: Completion::Value(value.to_string()),
         format: None,
         sanitize: false,
         calls: 1,
-    }
-}
-
-/// Tells whether the whole result is an error that the `ot` pack returned as text.
-fn is_ot_error(outcome: &Outcome, told: &Told) -> bool {
-    match &outcome.value {
-        Completion::Value(value @ Value::String(text)) => {
-            text.starts_with("Error: ") && told.ot_answers.iter().any(|(answer, _)| answer == value)
-        }
-        _ => false,
-    }
-}
-
-/// Returns the value if the text is nothing but its JSON, so that it can be stored in a form that pages well.
-fn data_of(outcome: &Outcome, text: &str) -> Option<Value> {
-    match &outcome.value {
-        Completion::Value(value @ (Value::Array(_) | Value::Object(_))) => {
-            let json = value.to_string();
-            (json == text).then(|| value.clone())
-        }
-        _ => None,
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
+mod cage;
 mod custom;
 mod declared;
 mod discover;
@@ -61,7 +62,7 @@ fn gateway(folder: &Path, yaml: &str) -> Gateway {
 
 /// A gateway that can run code, with the tools that `register` adds.
 fn gateway_with_run(folder: &Path, yaml: &str, register: impl FnOnce(&Server)) -> Gateway {
-    let worker = Some(onetool_testkit::python_worker());
+    let worker = Some(onetool_testkit::worker());
     let options = GatewayOptions { worker, directory: folder.to_owned(), ..options() };
     // Aliases may stand for tools that a program registers, so those have to be there first.
     let gateway = Gateway::new(without_aliases(config(folder, yaml)), options).unwrap();

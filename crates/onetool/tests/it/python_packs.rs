@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use onetool::{CallContext, Gateway, GatewayOptions, Source, tool_fn};
-use onetool_testkit::{Client, Era, python_worker};
+use onetool_testkit::{Client, Era, worker};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -110,7 +110,7 @@ async fn a_broken_pack_is_named_and_takes_nothing_away() {
     write_pack(folder.path(), "broken.py", "def f(:\n");
     write_pack(folder.path(), "ot.py", "def tools(): ...\n");
     let yaml = "packs: {files: ['packs/*.py', gone.py]}\n";
-    let options = GatewayOptions { worker: Some(python_worker()), ..options() };
+    let options = GatewayOptions { worker: Some(worker()), ..options() };
     let gateway = Gateway::new(config(folder.path(), yaml), options).unwrap();
     let broken: Vec<(String, Option<u32>)> =
         gateway.broken_packs().into_iter().map(|it| (it.name, it.line)).collect();

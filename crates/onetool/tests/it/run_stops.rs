@@ -84,9 +84,13 @@ while True: demo.hang(text='c')";
 fn children_of_zygotes() -> Vec<String> {
     let tid = rustix::thread::gettid().as_raw_nonzero();
     let list = |path: String| std::fs::read_to_string(path).unwrap_or_default();
-    let zygotes = list(format!("/proc/self/task/{tid}/children"));
-    let children = zygotes.split_whitespace().map(|it| list(format!("/proc/{it}/task/{it}/children")));
-    children.flat_map(|it| it.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
+    let children_of = |processes: String| -> Vec<String> {
+        let children = processes.split_whitespace().map(|it| list(format!("/proc/{it}/task/{it}/children")));
+        children.flat_map(|it| it.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
+    };
+    // In front of each is the process that put it into its namespaces.
+    let zygotes = children_of(list(format!("/proc/self/task/{tid}/children")));
+    children_of(zygotes.join(" "))
 }
 
 /// Waits until so many children are there: one waits for the next run, and each run has one more.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use onetool::{CallContext, Gateway, GatewayOptions, JsonObject, ToolError, ToolOutput, tool_fn};
-use onetool_testkit::{CapturedLogs, Client, Era, python_worker};
+use onetool_testkit::{CapturedLogs, Client, Era, worker};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -281,7 +281,7 @@ async fn run_4_1_snippet_values_stay_data_whatever_is_in_them() {
 /// A gateway that keeps what lasts in `storage`.
 fn gateway_at(folder: &Path, storage: &Path) -> Gateway {
     let options = GatewayOptions {
-        worker: Some(python_worker()),
+        worker: Some(worker()),
         directory: folder.to_owned(),
         storage: Some(storage.to_owned()),
         ..options()

@@ -83,7 +83,11 @@ impl Bench {
     /// Measures the bare sandbox: the same worker, no gateway.
     fn bare(&self) -> Result<Vec<Duration>> {
         let mut command = Command::new(&self.bare);
-        command.arg((WARM_UP + CALLS).to_string()).arg(TRIVIAL).arg(&self.onetool).arg("__zygote");
+        command
+            .arg((WARM_UP + CALLS).to_string())
+            .arg(TRIVIAL)
+            .arg(&self.onetool)
+            .args(["__worker", "python"]);
         let output = process::output(&mut command)?;
         let times = output.lines().skip(usize::try_from(WARM_UP)?);
         times.map(|line| Ok(Duration::from_nanos(line.trim().parse()?))).collect()
@@ -241,13 +245,12 @@ fn calls(client: &mut StdioClient, code: &str) -> Result<Vec<Duration>> {
     (WARM_UP + 1..=WARM_UP + CALLS).map(|id| client.request(&command(id, code), id)).collect()
 }
 
-/// Returns the ids of the gateway and of the one process it has started.
+/// Returns the ids of the gateway and of the interpreter, behind the process that put it into its namespaces.
 fn processes(client: &StdioClient) -> Result<(u32, u32)> {
     let gateway = client.id();
-    match children(gateway)?[..] {
-        [zygote] => Ok((gateway, zygote)),
-        ref others => bail!("the gateway should have one child, the interpreter, and has {others:?}"),
-    }
+    let [front] = children(gateway)?[..] else { bail!("the gateway should have one child") };
+    let [zygote] = children(front)?[..] else { bail!("the interpreter should be in its own namespaces") };
+    Ok((gateway, zygote))
 }
 
 fn children(of: u32) -> Result<Vec<u32>> {

@@ -83,8 +83,15 @@ pub(super) fn run(file: RunFile, place: &Place<'_>) -> Result<RunConfig, ConfigE
     if file.memory_mb.is_some_and(|it| it < LEAST_MEMORY_MB) {
         return Err(ConfigError::invalid(&place.field("memory_mb"), "has to be at least 16"));
     }
-    if file.max_parallel == Some(0) {
-        return Err(ConfigError::invalid(&place.field("max_parallel"), "has to be at least 1"));
+    for (key, is_zero) in
+        [("max_parallel", file.max_parallel == Some(0)), ("max_concurrent", file.max_concurrent == Some(0))]
+    {
+        if is_zero {
+            return Err(ConfigError::invalid(&place.field(key), "has to be at least 1"));
+        }
+    }
+    if file.max_total_memory_mb.is_some_and(|it| it < LEAST_MEMORY_MB) {
+        return Err(ConfigError::invalid(&place.field("max_total_memory_mb"), "has to be at least 16"));
     }
     Ok(RunConfig {
         timeout: seconds(file.timeout, &place.field("timeout"))?.unwrap_or(default.timeout),
@@ -93,6 +100,11 @@ pub(super) fn run(file: RunFile, place: &Place<'_>) -> Result<RunConfig, ConfigE
         max_parallel: file.max_parallel.unwrap_or(default.max_parallel),
         max_print: file.max_print.unwrap_or(default.max_print),
         max_result: file.max_result.unwrap_or(default.max_result),
+        max_buffer: file.max_buffer.unwrap_or(default.max_buffer),
+        max_concurrent: file.max_concurrent.unwrap_or(default.max_concurrent),
+        max_total_memory: file.max_total_memory_mb.map(|it| it.saturating_mul(MB)),
+        max_waiting: file.max_waiting.unwrap_or(default.max_waiting),
+        require_cage: file.require_cage.unwrap_or(default.require_cage),
     })
 }
 

@@ -2,22 +2,26 @@
 
 mod fetch;
 mod page;
+mod reader;
 mod text;
 
 use std::sync::Arc;
 
 use futures::StreamExt as _;
+use onetool_cage::Jobs;
 use onetool_core::{CallContext, ContentBlock, Json, ToolError, ToolOutput};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::blocking::blocking;
 use super::bundle::Bundle;
 use super::make::{About, Effect, told, tool};
 use crate::config::WebPackConfig;
 use fetch::Fetcher;
-use page::Wish;
+use page::PageRequest;
+use reader::PageReader;
+
+pub(crate) use reader::{PAGE_JOB, read_page};
 
 const CATEGORY: &str = "web";
 /// Pages of one call that are fetched at the same time.
@@ -26,7 +30,7 @@ const MAX_BATCH: usize = 50;
 const DEFAULT_LENGTH: usize = 50_000;
 
 /// How a page is given back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum PageFormat {
     #[default]
@@ -73,8 +77,9 @@ struct FetchBatch {
 }
 
 /// Makes the pack.
-pub(super) fn pack(config: WebPackConfig) -> Bundle {
-    let fetcher = Arc::new(Fetcher::new(config));
+pub(super) fn pack(config: WebPackConfig, jobs: Option<Arc<Jobs>>) -> Bundle {
+    let reader = PageReader::new(jobs, config.timeout);
+    let web = Arc::new(Web { fetcher: Fetcher::new(config), reader });
     let one = {
         let about = About {
             name: "web.fetch",
@@ -84,12 +89,11 @@ pub(super) fn pack(config: WebPackConfig) -> Bundle {
             keywords: &["url", "page", "download", "http", "browse", "website", "article", "html", "scrape"],
             category: CATEGORY,
         };
-        let fetcher = fetcher.clone();
+        let web = web.clone();
         tool(about, move |args: Fetch, _: CallContext| {
-            let fetcher = fetcher.clone();
+            let web = web.clone();
             async move {
-                let Fetch { url, format, max_length, selector } = args;
-                let page = page(&fetcher, &url, Wish { format, max_length, selector }).await?;
+                let page = web.page(args).await?;
                 let text = page["text"].as_str().unwrap_or_default().to_owned();
                 let content = vec![ContentBlock::text(text)];
                 Ok::<_, ToolError>(ToolOutput {
@@ -110,8 +114,8 @@ pub(super) fn pack(config: WebPackConfig) -> Bundle {
             category: CATEGORY,
         };
         tool(about, move |args: FetchBatch, _: CallContext| {
-            let fetcher = fetcher.clone();
-            async move { Ok::<_, ToolError>(Json(batch(&fetcher, args).await)) }
+            let web = web.clone();
+            async move { Ok::<_, ToolError>(Json(web.pages(args).await)) }
         })
     };
     Bundle {
@@ -121,24 +125,33 @@ pub(super) fn pack(config: WebPackConfig) -> Bundle {
     }
 }
 
-async fn batch(fetcher: &Fetcher, args: FetchBatch) -> Value {
-    let FetchBatch { urls, format, max_length, selector } = args;
-    let fetch = |url: String| {
-        let wish = Wish { format, max_length, selector: selector.clone() };
-        async move {
-            match page(fetcher, &url, wish).await {
-                Ok(page) => page,
-                Err(error) => json!({"url": url, "error": error.to_string()}),
-            }
-        }
-    };
-    let pages = futures::stream::iter(urls.into_iter().take(MAX_BATCH)).map(fetch);
-    json!({"pages": pages.buffered(SIDE_BY_SIDE).collect::<Vec<Value>>().await})
+/// Gets pages and reads them.
+struct Web {
+    fetcher: Fetcher,
+    reader: PageReader,
 }
 
-/// Fetches one page and makes of it what is wished for.
-async fn page(fetcher: &Fetcher, url: &str, wish: Wish) -> Result<Value, ToolError> {
-    let fetched = fetcher.fetch(url).await.map_err(|error| told(error.into()))?;
-    // A large page takes a while to be read.
-    blocking(move |_| page::made(fetched, &wish)).await
+impl Web {
+    async fn pages(&self, args: FetchBatch) -> Value {
+        let FetchBatch { urls, format, max_length, selector } = args;
+        let fetch = |url: String| {
+            let args = Fetch { url: url.clone(), format, max_length, selector: selector.clone() };
+            async move {
+                match self.page(args).await {
+                    Ok(page) => page,
+                    Err(error) => json!({"url": url, "error": error.to_string()}),
+                }
+            }
+        };
+        let pages = futures::stream::iter(urls.into_iter().take(MAX_BATCH)).map(fetch);
+        json!({"pages": pages.buffered(SIDE_BY_SIDE).collect::<Vec<Value>>().await})
+    }
+
+    async fn page(&self, args: Fetch) -> Result<Value, ToolError> {
+        let Fetch { url, format, max_length, selector } = args;
+        let fetched = self.fetcher.fetch(&url).await.map_err(|error| told(error.into()))?;
+        let (url, content_type) = (fetched.url.to_string(), fetched.content_type.clone());
+        let request = PageRequest { url, content_type, format, max_length, selector };
+        self.reader.read(request, &fetched).await.map_err(|error| told(error.into()))
+    }
 }

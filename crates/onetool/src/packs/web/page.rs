@@ -1,51 +1,53 @@
 //! A page as it came → what an agent reads of it.
 
-use std::thread;
-
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
 use super::PageFormat;
-use super::fetch::Fetched;
 use super::text::{Kind, decode, kind};
 
 /// Pages with more elements are given without looking for their main content.
 const MAX_ELEMENTS: usize = 100_000;
-/// Deeper pages are made by nobody who wants to be read, and reading them takes a stack without end.
+/// Deeper pages are not made to be read, and reading them takes time that grows with the square of their depth.
 const MAX_DEPTH: usize = 2_000;
-/// The stack of the thread that reads a page: its libraries go down the tree by calling themselves.
-const STACK: usize = 64 * 1024 * 1024;
-/// What is said beside the content of a page.
+/// What surrounds the content of a page.
 const BESIDE: [&str; 8] = ["script", "style", "noscript", "template", "nav", "header", "footer", "aside"];
 /// Main content shorter than this is doubted.
 const SHORT: usize = 200;
 
-/// What is to be made of a page.
-pub(super) struct Wish {
+/// What to make of a page.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct PageRequest {
+    pub(super) url: String,
+    /// The header `Content-Type`, if there is one.
+    pub(super) content_type: Option<String>,
     pub(super) format: PageFormat,
+    /// The most characters to return.
     pub(super) max_length: usize,
     pub(super) selector: Option<String>,
 }
 
 /// A page that cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum PageError {
-    #[error("{url} is a PDF, which web.fetch does not read; look for the same as a web page")]
+    #[error("{url} is a PDF, which web.fetch does not read; look for the same content as a web page")]
     Pdf { url: String },
-    #[error("{url} is {content_type}, not a text; web.fetch reads pages and texts only")]
+    #[error("{url} is {content_type}, not text; web.fetch reads only pages and text")]
     NoText { url: String, content_type: String },
-    #[error("{url} is nested too deeply to be read; format='html' gives it as it is")]
+    #[error("{url} is nested too deeply to be read; format='html' returns it as it is")]
     Deep { url: String },
-    #[error("'{selector}' is no CSS selector")]
+    #[error("invalid CSS selector '{selector}'")]
     Selector { selector: String },
     #[error("nothing on {url} matches '{selector}'; format='html' shows what is there")]
     NoMatch { url: String, selector: String },
-    #[error("'selector' works on html pages only, and {url} is none")]
+    #[error("'selector' works on HTML pages only, and {url} is not one")]
     NoHtml { url: String },
-    #[error("{url} could not be read: the thread for it broke off")]
-    Broken { url: String },
+    #[error("invalid URL '{url}'")]
+    Address { url: String },
 }
 
 /// A part of a page.
@@ -54,35 +56,38 @@ struct Part {
     text: String,
 }
 
-/// Makes of a page what is wished for.
-pub(super) fn made(fetched: Fetched, wish: &Wish) -> Result<Value, PageError> {
-    let Fetched { url, content_type, body } = fetched;
-    let kind = kind(content_type.as_deref(), &body);
+/// Reads a page. Only for a caged process: the parsers may take any amount of stack, memory and time.
+pub(super) fn read(request: &PageRequest, body: &[u8]) -> Result<Value, PageError> {
+    let PageRequest { url, content_type, .. } = request;
+    let url = || url.clone();
+    let kind = kind(content_type.as_deref(), body);
     let part = match kind {
-        Kind::Pdf => return Err(PageError::Pdf { url: url.to_string() }),
+        Kind::Pdf => return Err(PageError::Pdf { url: url() }),
         Kind::Other => {
-            let content_type = content_type.unwrap_or_else(|| "something unknown".into());
-            return Err(PageError::NoText { url: url.to_string(), content_type });
+            let content_type = content_type.clone().unwrap_or_else(|| "of an unknown type".into());
+            return Err(PageError::NoText { url: url(), content_type });
         }
-        Kind::Text if wish.selector.is_some() => return Err(PageError::NoHtml { url: url.to_string() }),
-        Kind::Text => Part { title: None, text: decode(content_type.as_deref(), kind, &body) },
+        Kind::Text if request.selector.is_some() => return Err(PageError::NoHtml { url: url() }),
+        Kind::Text => Part { title: None, text: decode(content_type.as_deref(), kind, body) },
         Kind::Html => {
-            let html = decode(content_type.as_deref(), kind, &body);
-            if wish.format == PageFormat::Html && wish.selector.is_none() {
+            let html = decode(content_type.as_deref(), kind, body);
+            if request.format == PageFormat::Html && request.selector.is_none() {
                 Part { title: None, text: html }
+            } else if depth(&html) > MAX_DEPTH {
+                return Err(PageError::Deep { url: url() });
             } else {
-                on_a_tall_stack(&html, &url, wish)?
+                read_html(&html, request)?
             }
         }
     };
     let text = tidied(&part.text);
     let length = text.chars().count();
-    let mut page = json!({"url": url.as_str()});
+    let mut page = json!({"url": request.url});
     if let Some(title) = part.title {
         page["title"] = title.into();
     }
-    if length > wish.max_length {
-        page["text"] = text.chars().take(wish.max_length).collect::<String>().into();
+    if length > request.max_length {
+        page["text"] = text.chars().take(request.max_length).collect::<String>().into();
         page["length"] = length.into();
         page["truncated"] = true.into();
     } else {
@@ -91,25 +96,15 @@ pub(super) fn made(fetched: Fetched, wish: &Wish) -> Result<Value, PageError> {
     Ok(page)
 }
 
-fn on_a_tall_stack(html: &str, url: &Url, wish: &Wish) -> Result<Part, PageError> {
-    if depth(html) > MAX_DEPTH {
-        return Err(PageError::Deep { url: url.to_string() });
-    }
-    let broken = || PageError::Broken { url: url.to_string() };
-    thread::scope(|scope| {
-        let reader = thread::Builder::new().name("web page".into()).stack_size(STACK);
-        let reading = reader.spawn_scoped(scope, || read(html, url, wish)).map_err(|_| broken())?;
-        reading.join().unwrap_or_else(|_| Err(broken()))
-    })
-}
-
-/// Tells how deep tags are nested at most, if none of them is closed by itself.
+/// Estimates how deep the tags of a page are nested.
 fn depth(html: &str) -> usize {
     const VOID: [&str; 14] = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
         "track", "wbr",
     ];
-    let (mut depth, mut deepest) = (0usize, 0);
+    // They close each other, and are often left open.
+    const OPEN: [&str; 8] = ["p", "li", "dt", "dd", "tr", "td", "th", "option"];
+    let (mut depth, mut deepest) = (0_usize, 0);
     for tag in html.split('<').skip(1) {
         if let Some(rest) = tag.strip_prefix('/') {
             if rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -118,10 +113,7 @@ fn depth(html: &str) -> usize {
         } else if tag.starts_with(|c: char| c.is_ascii_alphabetic()) {
             let end = tag.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tag.len());
             let name = tag[..end].to_ascii_lowercase();
-            // Paragraphs and items close each other, and are seldom closed by hand.
-            let closes_itself =
-                matches!(name.as_str(), "p" | "li" | "dt" | "dd" | "tr" | "td" | "th" | "option");
-            if !VOID.contains(&name.as_str()) && !closes_itself {
+            if !VOID.contains(&name.as_str()) && !OPEN.contains(&name.as_str()) {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
@@ -130,7 +122,8 @@ fn depth(html: &str) -> usize {
     deepest
 }
 
-fn read(html: &str, url: &Url, wish: &Wish) -> Result<Part, PageError> {
+fn read_html(html: &str, request: &PageRequest) -> Result<Part, PageError> {
+    let url = &Url::parse(&request.url).map_err(|_| PageError::Address { url: request.url.clone() })?;
     let document = Document::from(html);
     let title = document.select("title").first().text().trim().to_owned();
     let title = Some(title).filter(|it| !it.is_empty());
@@ -143,11 +136,11 @@ fn read(html: &str, url: &Url, wish: &Wish) -> Result<Part, PageError> {
             }
         }
     }
-    if let Some(selector) = &wish.selector {
-        return Ok(Part { title, text: selected(&document, selector, url, wish.format)? });
+    if let Some(selector) = &request.selector {
+        return Ok(Part { title, text: selected(&document, selector, url, request.format)? });
     }
-    let whole = written(&document, wish.format);
-    let article = article(&document, url, wish.format);
+    let whole = written(&document, request.format);
+    let article = article(&document, url, request.format);
     // A short piece of a long page is more likely a mistake than its main content.
     let text = article.filter(|it| it.len() >= SHORT || it.len() * 4 >= whole.len()).unwrap_or(whole);
     Ok(Part { title, text })

@@ -11,13 +11,14 @@ use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use futures::StreamExt as _;
-use onetool::Gateway;
+use onetool::{CallContext, Gateway};
 use onetool_testkit::Client;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::{call, failure, serve, text};
-use crate::{gateway, gateway_with_run};
+use crate::cage::peak_memory;
+use crate::{gateway, gateway_with_run, object};
 
 const ARTICLE: &str = r#"<!DOCTYPE html><html><head><title>On crabs</title><script>var secret = 1;</script></head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Buy now</a></li></ul></nav>
@@ -81,6 +82,8 @@ fn site() -> Router {
             }),
         )
         .route("/deep", get(|| async { html("<div>".repeat(200_000)) }))
+        .route("/breaks", packed("gzip", gzip("<em></br>".repeat(150_000).as_bytes())))
+        .route("/formats", get(|| async { html("<b><i><u><s><p>".repeat(2_000)) }))
 }
 
 struct Site {
@@ -92,7 +95,8 @@ struct Site {
 async fn with_site(more: &str) -> Site {
     let folder = TempDir::new().unwrap();
     let url = serve(site()).await;
-    let gateway = gateway(folder.path(), &format!("packs: {{web: {{allow_private: true{more}}}}}\n"));
+    let yaml = format!("packs: {{web: {{allow_private: true{more}}}}}\n");
+    let gateway = gateway_with_run(folder.path(), &yaml, |_| {});
     Site { gateway, url, _folder: folder }
 }
 
@@ -142,7 +146,7 @@ async fn a_selector_and_a_length_choose_a_part() {
     assert_eq!((cut["text"].as_str().unwrap().chars().count(), &cut["truncated"]), (10, &json!(true)));
     assert!(cut["length"].as_u64().unwrap() > 500, "{cut}");
     let error = failure(&site.gateway, "web.fetch", json!({"url": url, "selector": ":::"})).await;
-    assert!(error.ends_with("':::' is no CSS selector"), "{error}");
+    assert!(error.ends_with("invalid CSS selector ':::'"), "{error}");
     let error = failure(&site.gateway, "web.fetch", json!({"url": url, "selector": "video"})).await;
     assert!(error.contains("matches 'video'; format='html' shows what is there"), "{error}");
 }
@@ -173,7 +177,7 @@ async fn what_cannot_be_read_says_why() {
     assert!(error.contains("took longer than 0.5 s, the limit of packs.web.timeout"), "{error}");
     for (path, expected) in [
         ("/pdf", "is a PDF, which web.fetch does not read"),
-        ("/png", "is image/png, not a text"),
+        ("/png", "is image/png, not text"),
         ("/missing", "answered HTTP 404 Not Found"),
         ("/loop", "more than 10 redirects"),
         ("/to-file", "'file:' URLs cannot be called"),
@@ -206,6 +210,40 @@ async fn a4_private_addresses_are_refused_unless_configured() {
         let error = failure(&gateway, "web.fetch", json!({"url": url})).await;
         assert!(error.contains("packs.web.allow_private"), "{url}: {error}");
     }
+}
+
+#[tokio::test]
+async fn h3_a_hostile_page_harms_nothing_but_itself() {
+    let site = with_site(", timeout: 3").await;
+    let before = peak_memory();
+    for page in ["/breaks", "/formats", "/deep"] {
+        let url = format!("{}{page}", site.url);
+        let output = site
+            .gateway
+            .server()
+            .call("web.fetch", object(json!({"url": url})), CallContext::detached())
+            .await;
+        if let Err(error) = output {
+            assert!(error.to_string().contains(&url), "{error}");
+        }
+        let raw = text(&site.gateway, "web.fetch", json!({"url": url, "format": "html"})).await;
+        assert!(raw.starts_with('<'), "{raw}");
+    }
+    let grown = (peak_memory() - before) >> 20;
+    assert!(grown < 100, "hostile pages took {grown} MB here");
+    assert_eq!(
+        text(&site.gateway, "web.fetch", json!({"url": format!("{}/plain", site.url)})).await,
+        "one\n\ntwo"
+    );
+}
+
+#[tokio::test]
+async fn h3_pages_are_not_read_without_a_process_for_it() {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway(folder.path(), "packs: {web: {allow_private: true}}\n");
+    let url = format!("{}/plain", serve(site()).await);
+    let error = failure(&gateway, "web.fetch", json!({"url": url})).await;
+    assert!(error.contains("names no worker process"), "{error}");
 }
 
 #[tokio::test]

@@ -1,0 +1,76 @@
+//! The layers around a process: it can compute and use its open descriptors, and do nothing else.
+
+use std::io;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use crate::filters::Filters;
+use crate::report::{CageReport, Layer};
+use crate::{capabilities, files};
+
+/// The layers around a process and its children.
+///
+/// A layer that this kernel offers is applied, or entering fails: there is no quiet way to run without one. What the
+/// kernel does not offer is reported as missing, and whoever starts the process decides whether that is acceptable.
+pub struct Cage {
+    /// What is in place around this process, and so around every child.
+    outer: CageReport,
+    /// The filters that a child installs.
+    inner: Option<Filters>,
+}
+
+impl Cage {
+    /// Cages this process, for good. It can still fork, watch its children and pass messages.
+    ///
+    /// `namespaces` is what [`isolate`](crate::isolate) returned before.
+    ///
+    /// # Errors
+    /// When a layer that the kernel offers cannot be applied.
+    pub fn enter(namespaces: Layer) -> io::Result<Self> {
+        let capabilities = capabilities::drop_all()?;
+        rustix::thread::set_no_new_privs(true)?;
+        let landlock = files::forbid_all()?;
+        let inner = if has_seccomp() { Some(filters()?) } else { None };
+        let seccomp = if inner.is_some() { Layer::Applied } else { Layer::Missing };
+        let no_new_privs = Layer::Applied;
+        let outer =
+            CageReport { rlimits: Layer::Missing, no_new_privs, capabilities, namespaces, landlock, seccomp };
+        Ok(Self { outer, inner })
+    }
+
+    /// Closes the cage around this process, a child of the one that entered it (or that process itself, if it needs no
+    /// children). `address_space` is how many bytes of addresses it may use.
+    ///
+    /// # Errors
+    /// When a layer that the kernel offers cannot be applied; the caller must exit.
+    pub fn close(&self, address_space: u64) -> io::Result<CageReport> {
+        limit_resources(address_space)?;
+        if let Some(inner) = &self.inner {
+            inner.install()?;
+        }
+        Ok(CageReport { rlimits: Layer::Applied, ..self.outer })
+    }
+}
+
+/// Tells whether this kernel has seccomp.
+fn has_seccomp() -> bool {
+    rustix::thread::secure_computing_mode().is_ok()
+}
+
+/// Installs the outer filters and returns the inner ones.
+fn filters() -> io::Result<Filters> {
+    let (outer, inner) = (Filters::outer(), Filters::inner());
+    outer.map_err(io::Error::other)?.install()?;
+    inner.map_err(io::Error::other)
+}
+
+fn limit_resources(address_space: u64) -> io::Result<()> {
+    let set = |resource, value| setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
+    set(Resource::As, address_space)?;
+    set(Resource::Core, 0)?;
+    set(Resource::Fsize, 0)?;
+    // Roughly what is open already, which keeps working. (At 0, `poll` would refuse to wait on any.) The number of
+    // processes needs no limit: only threads can be created, and each one uses memory.
+    set(Resource::Nofile, 8)?;
+    Ok(())
+}

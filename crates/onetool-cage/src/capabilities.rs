@@ -1,0 +1,28 @@
+//! Capabilities: a caged process has none, not even as root.
+
+use std::io;
+
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities,
+};
+
+use crate::Layer;
+
+/// Drops every capability of this process, for good.
+pub(crate) fn drop_all() -> io::Result<Layer> {
+    // Needs a privilege that an ordinary user does not have, and then does not need either: a process that has no
+    // capabilities and can never gain privileges gets nothing out of the bounding set.
+    for capability in CapabilitySet::all().iter() {
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    let left = capabilities(None)?;
+    if left.permitted.is_empty() && left.effective.is_empty() {
+        Ok(Layer::Applied)
+    } else {
+        Err(io::Error::other("the process kept capabilities"))
+    }
+}

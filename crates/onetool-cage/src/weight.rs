@@ -1,0 +1,74 @@
+//! How much memory a JSON text takes once it is parsed.
+
+/// What one value takes in a parsed tree, and what the key of an object member takes beside its value.
+const VALUE: usize = 80;
+const KEY: usize = 64;
+
+/// Estimates how many bytes a JSON text takes once it is parsed, without parsing it.
+///
+/// A list of small numbers takes forty times the bytes of its text, so a limit on texts alone bounds nothing.
+pub fn json_weight(json: &[u8]) -> usize {
+    let (mut values, mut keys) = (1_usize, 0_usize);
+    let mut rest = json;
+    while let Some((first, tail)) = rest.split_first() {
+        rest = tail;
+        match first {
+            b',' | b'[' | b'{' => values += 1,
+            b':' => keys += 1,
+            b'"' => rest = after_string(tail),
+            _ => {}
+        }
+    }
+    json.len().saturating_add(values.saturating_mul(VALUE)).saturating_add(keys.saturating_mul(KEY))
+}
+
+/// Returns what follows a string whose opening quote was read.
+fn after_string(mut rest: &[u8]) -> &[u8] {
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+        let is_end = rest[at] == b'"';
+        rest = rest.get(at + if is_end { 1 } else { 2 }..).unwrap_or_default();
+        if is_end {
+            return rest;
+        }
+    }
+    &[]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn h5_values_and_keys_count_but_not_what_is_inside_strings() {
+        let weight = |json: &str| json_weight(json.as_bytes()) - json.len();
+        assert_eq!(weight("1"), VALUE);
+        assert_eq!(weight("[1,2,3]"), 4 * VALUE);
+        assert_eq!(weight(r#"{"a":1,"b":[]}"#), 4 * VALUE + 2 * KEY);
+        assert_eq!(weight(r#""a, [b] {c}: \" ,,,, \\""#), VALUE);
+        assert_eq!(weight(r#"["\\","\"",3]"#), 4 * VALUE);
+        for broken in ["\"", "\"\\", "[[[[", "", "\\"] {
+            let _ = json_weight(broken.as_bytes());
+        }
+    }
+
+    #[test]
+    fn h5_no_text_takes_more_than_its_weight() {
+        for text in ["[1,1,1,1,1,1,1,1]", "[{},{},{},{}]", r#"{"a":{"b":[1,"x",null]}}"#] {
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            assert!(size_of_tree(&value) <= json_weight(text.as_bytes()), "{text}");
+        }
+    }
+
+    fn size_of_tree(value: &serde_json::Value) -> usize {
+        let own = size_of::<serde_json::Value>();
+        own + match value {
+            serde_json::Value::String(text) => text.len(),
+            serde_json::Value::Array(items) => items.iter().map(size_of_tree).sum(),
+            serde_json::Value::Object(members) => members
+                .iter()
+                .map(|(key, value)| size_of::<String>() + 16 + key.len() + size_of_tree(value))
+                .sum(),
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A process for the tests: enters the cage and tries one thing, does a job, or takes a system call away from another.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode};
+use std::thread;
+
+use onetool_cage::{Cage, Job, isolate, job_main, process};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+
+const REFUSED: i32 = 10;
+const DONE: i32 = 11;
+
+const JOBS: [(&str, Job); 6] = [
+    ("echo", |input| input),
+    ("hang", |_| {
+        loop {
+            std::hint::spin_loop();
+        }
+    }),
+    ("fill", |_| vec![1; 1 << 30]),
+    ("nest", |_| vec![u8::try_from(deep(0) % 256).unwrap_or_default()]),
+    ("open", |_| std::fs::read("/etc/passwd").unwrap_or_else(|error| error.to_string().into())),
+    ("panic", |_| panic!("a bug")),
+];
+
+/// Calls itself until the stack is used up.
+fn deep(level: u64) -> u64 {
+    let room = std::hint::black_box([level; 64]);
+    if std::hint::black_box(level) == u64::MAX { 0 } else { deep(level + 1) + room[0] }
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let what = arguments.next().unwrap_or_default();
+    match what.to_str() {
+        Some("job") => job_main(&JOBS, arguments),
+        Some("wait") => wait(),
+        Some("without") => without(arguments),
+        Some(attempt) => enter_and(attempt),
+        None => ExitCode::FAILURE,
+    }
+}
+
+/// Runs another command in which a system call fails: `without NAME ERRNO COMMAND…`.
+fn without(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let mut next = || arguments.next().and_then(|argument| argument.into_string().ok()).unwrap_or_default();
+    let call = match next().as_str() {
+        "seccomp" => libc::SYS_seccomp,
+        "capset" => libc::SYS_capset,
+        "prctl" => libc::SYS_prctl,
+        "prlimit64" => libc::SYS_prlimit64,
+        "landlock_create_ruleset" => libc::SYS_landlock_create_ruleset,
+        "landlock_restrict_self" => libc::SYS_landlock_restrict_self,
+        "unshare" => libc::SYS_unshare,
+        _ => return ExitCode::FAILURE,
+    };
+    let (Ok(errno), Ok(arch)) = (next().parse(), std::env::consts::ARCH.try_into()) else {
+        return ExitCode::FAILURE;
+    };
+    let rules = BTreeMap::from([(call, Vec::new())]);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), arch);
+    let Some(program) = filter.ok().and_then(|filter| BpfProgram::try_from(filter).ok()) else {
+        return ExitCode::FAILURE;
+    };
+    if seccompiler::apply_filter(&program).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let program = next();
+    let error = Command::new(program).args(arguments).exec();
+    let _ = writeln!(io::stderr(), "{error}");
+    ExitCode::FAILURE
+}
+
+/// Says which layers are in place, then waits to be looked at until its input ends.
+fn wait() -> ExitCode {
+    let entered = isolate().and_then(Cage::enter).and_then(|cage| cage.close(u64::MAX));
+    let Ok(report) = entered else { return ExitCode::FAILURE };
+    let said = writeln!(io::stdout(), "{report:?}");
+    let ended = io::stdin().read_line(&mut String::new());
+    if said.is_ok() && ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn enter_and(attempt: &str) -> ExitCode {
+    let entered = isolate().and_then(Cage::enter).and_then(|cage| cage.close(u64::MAX));
+    if !entered.is_ok_and(|report| report.is_complete()) {
+        return ExitCode::FAILURE;
+    }
+    let done = match attempt {
+        "nothing" => Ok(()),
+        "open" => std::fs::File::open("/etc/passwd").map(drop),
+        "write" => std::fs::write("/tmp/onetool-cage", "x"),
+        "list" => std::fs::read_dir("/").map(drop),
+        "connect" => TcpStream::connect("127.0.0.1:1").map(drop),
+        "spawn" => Command::new("/bin/true").spawn().map(drop),
+        "thread" => thread::Builder::new().spawn(|| 1).map(|thread| drop(thread.join())),
+        "abort" => std::process::abort(),
+        "unlink" => std::fs::remove_file("/tmp/onetool-cage-none"),
+        "signal" => rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM)
+            .map_err(io::Error::from),
+        _ => return ExitCode::FAILURE,
+    };
+    process::exit_now(if done.is_ok() { DONE } else { REFUSED })
+}
