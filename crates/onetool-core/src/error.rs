@@ -154,6 +154,12 @@ pub enum PromptError {
         /// What does not fit.
         reason: String,
     },
+    /// The arguments do not fit the handler's own type.
+    #[error("cannot read the arguments: {reason}")]
+    Arguments {
+        /// What does not fit.
+        reason: String,
+    },
     /// The handler failed.
     #[error("{message}")]
     Failed {

@@ -21,6 +21,7 @@
 mod content;
 mod context;
 mod error;
+mod failure_log;
 mod input;
 mod name;
 mod overflow;
@@ -35,6 +36,8 @@ mod uri_template;
 pub use content::{ContentBlock, ResourceContents, ToolOutput};
 pub use context::{CallContext, CallHost, Caller, ClientInfo, LogLevel, Progress};
 pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, ResourceError, ToolError};
+#[doc(hidden)]
+pub use failure_log::FailureLog;
 pub use input::{InputKind, InputRequest, InputRequired, InputState};
 pub use name::{FLAT_NAME_MAX, ToolName};
 pub use overflow::{Overflow, OverflowStore};

@@ -227,7 +227,7 @@ fn read_arguments<A: DeserializeOwned>(args: JsonObject, schema: &JsonObject) ->
     if !schema.contains_key("properties") {
         // `()` reads null, a map type reads the object.
         let value = if schema.get("type").is_some_and(|it| it == "null") { Value::Null } else { args.into() };
-        return serde_json::from_value(value).map_err(PromptError::from_any);
+        return serde_json::from_value(value).map_err(unreadable);
     }
     let mut typed = JsonObject::new();
     for (name, value) in args {
@@ -238,7 +238,12 @@ fn read_arguments<A: DeserializeOwned>(args: JsonObject, schema: &JsonObject) ->
         };
         typed.insert(name, value);
     }
-    serde_json::from_value(Value::Object(typed)).map_err(PromptError::from_any)
+    serde_json::from_value(Value::Object(typed)).map_err(unreadable)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
+fn unreadable(error: serde_json::Error) -> PromptError {
+    PromptError::Arguments { reason: error.to_string() }
 }
 
 fn has_type(property: &Value, name: &str) -> bool {

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use futures::FutureExt as _;
 use http::StatusCode;
-use onetool_core::{CallContext, CallHost, Caller, JsonObject, Tool, ToolOutput};
+use onetool_core::{CallContext, CallHost, Caller, FailureLog, JsonObject, Tool, ToolOutput};
 use serde::Serialize;
 
 use crate::answer::json;
@@ -77,6 +77,7 @@ impl CallHost for Page {}
 impl Web {
     async fn run(&self, tool: Arc<dyn Tool>, args: JsonObject, caller: Caller) -> ToolOutput {
         let name = tool.spec().name.clone();
+        let failures = FailureLog::new(&args);
         let calling = async {
             match &self.options.call {
                 Some(handler) => handler(ToolCall { name: name.clone(), args, caller }).await,
@@ -86,7 +87,11 @@ impl Web {
         match AssertUnwindSafe(calling).catch_unwind().await {
             Ok(Ok(output)) => without_empty_meta(output),
             Ok(Err(error)) => {
-                tracing::warn!(tool = %name, "a call over HTTP failed");
+                // Whoever makes the calls logs them, too.
+                if self.options.call.is_none() {
+                    let reason = failures.reason(&error.to_string());
+                    tracing::warn!(tool = name.as_str(), reason, "tool call failed");
+                }
                 ToolOutput::error(error.to_string())
             }
             Err(_) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
-use onetool_core::{CallContext, JsonObject, ToolError, ToolName, ToolOutput};
+use onetool_core::{CallContext, FailureLog, JsonObject, ToolError, ToolName, ToolOutput};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
@@ -65,6 +65,14 @@ pub enum CallError {
         /// Why.
         source: ToolError,
     },
+    /// The handler's output breaks the output schema that the tool declares.
+    #[error("tool '{tool}' failed: its output does not match its output schema: {}", list(errors))]
+    InvalidOutput {
+        /// The tool.
+        tool: ToolName,
+        /// Where and why.
+        errors: Vec<ArgumentError>,
+    },
     /// The server is going down.
     #[error("the server is shutting down and takes no new calls")]
     ShuttingDown,
@@ -81,15 +89,37 @@ impl CallError {
             Self::Cancelled { .. } => "cancelled",
             Self::Panicked { .. } => "panicked",
             Self::Failed { source: ToolError::InputRequired(_), .. } => "input_required",
-            Self::Failed { .. } => "failed",
+            Self::Failed { .. } | Self::InvalidOutput { .. } => "failed",
             Self::ShuttingDown => "shutting_down",
+        }
+    }
+
+    /// Returns why a handler failed, as the log may say it: without values of arguments or results that we quote
+    /// ourselves.
+    fn reason(&self) -> Option<String> {
+        match self {
+            Self::Failed { source: ToolError::InputRequired(_), .. } => None,
+            Self::Failed { source: ToolError::Arguments { .. }, .. } => {
+                Some("the handler cannot read the arguments".into())
+            }
+            Self::Failed { source, .. } => Some(source.to_string()),
+            Self::InvalidOutput { errors, .. } => {
+                let places: Vec<String> = errors.iter().map(|it| place(&it.path)).collect();
+                Some(format!("its output does not match its output schema {}", places.join(", ")))
+            }
+            Self::Panicked { message, .. } => Some(format!("panicked: {message}")),
+            Self::Deadline { limit, .. } => Some(format!("did not answer within {}", seconds(*limit))),
+            _ => None,
         }
     }
 }
 
 fn list(errors: &[ArgumentError]) -> String {
-    let place = |path: &str| if path.is_empty() { "at the top".to_owned() } else { format!("at '{path}'") };
     errors.iter().map(|it| format!("{}: {}", place(&it.path), it.message)).collect::<Vec<_>>().join("; ")
+}
+
+fn place(path: &str) -> String {
+    if path.is_empty() { "at the top".to_owned() } else { format!("at '{path}'") }
 }
 
 fn seconds(limit: Duration) -> String {
@@ -151,9 +181,10 @@ impl Dispatch {
             let started = Instant::now();
             let args_size = json_size(&args);
             let kept = observer.filter(|it| it.wants_arguments()).map(|_| args.clone());
+            let failures = FailureLog::new(&args);
             let result = self.checked_call(catalog, name, args, cx.clone()).await;
             let duration = started.elapsed();
-            let output_size = record(&result, duration, args_size);
+            let output_size = record(tool, &result, duration, args_size, &failures);
             if let (Some(observer), Ok(entry)) = (observer, catalog.resolve(name)) {
                 let is_success = result.as_ref().is_ok_and(|output| !output.is_error);
                 observer.saw(CallRecord {
@@ -189,12 +220,17 @@ impl Dispatch {
         if !errors.is_empty() {
             return Err(CallError::Invalid { tool: tool.clone(), errors });
         }
-        fill_defaults(&mut args, &entry.spec().input_schema);
+        // To the author of a server or an API, a default is documentation: what the caller leaves out stays out.
+        if !entry.source().is_remote() {
+            fill_defaults(&mut args, &entry.spec().input_schema);
+        }
         let Ok(_permit) = self.in_flight.acquire().await else { return Err(CallError::ShuttingDown) };
         // `run` keeps its own time; every call that its code makes has this one, as every direct call has.
         let keeps_own_time = *entry.source() == Source::Surface;
         let cx = if keeps_own_time { cx } else { cx.with_deadline(Instant::now() + self.timeout) };
-        run(entry, args, cx).await
+        let output = run(entry, args, cx).await?;
+        check_output(entry, &output)?;
+        Ok(output)
     }
 
     /// Refuses new calls and waits for those under way, at most until `limit` has passed.
@@ -234,6 +270,19 @@ async fn run(entry: &Entry, args: JsonObject, cx: CallContext) -> Result<ToolOut
     }
 }
 
+/// Holds our own tools to the output schema they declare. What an upstream or an API answers is passed on as it is: a
+/// response must not be lost to a careless schema.
+fn check_output(entry: &Entry, output: &ToolOutput) -> Result<(), CallError> {
+    let errors = match entry.output_check() {
+        Some(check) if !output.is_error => check.check(output.structured_content.as_ref()),
+        _ => Vec::new(),
+    };
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(CallError::InvalidOutput { tool: entry.name().clone(), errors })
+}
+
 /// Puts the schema's defaults in for arguments that were not given, so that no handler has to repeat them.
 fn fill_defaults(args: &mut JsonObject, schema: &JsonObject) {
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -250,26 +299,33 @@ pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }
 
-/// Logs outcome, sizes and duration, and never a value: arguments and results may hold anything. Returns the size of
-/// the output.
-fn record(result: &Result<ToolOutput, CallError>, took: Duration, args_size: usize) -> usize {
+/// Logs outcome, sizes and duration, and why a handler failed, but never a value: arguments and results may hold
+/// anything. Returns the size of the output.
+///
+/// The name is repeated from the span, which is off where only warnings are logged.
+fn record(
+    tool: &str,
+    result: &Result<ToolOutput, CallError>,
+    took: Duration,
+    args_size: usize,
+    failures: &FailureLog,
+) -> usize {
     let (outcome, output_size) = match result {
         Ok(output) => (if output.is_error { "error" } else { "ok" }, json_size(output)),
         Err(error) => (error.outcome(), 0),
     };
-    if let Err(error) = result {
-        tracing::debug!(%error, "tool call failed");
-    }
     // To the microsecond; more digits are noise.
     let took_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
+    let Some(reason) = result.as_ref().err().and_then(CallError::reason) else {
+        tracing::info!(outcome, took_ms, args_size, output_size, "tool call");
+        return output_size;
+    };
+    let reason = failures.reason(&reason);
     match result {
         Err(CallError::Panicked { .. } | CallError::Deadline { .. }) => {
-            tracing::error!(outcome, took_ms, args_size, output_size, "tool call");
+            tracing::error!(tool, reason, outcome, took_ms, args_size, "tool call failed");
         }
-        Err(CallError::Failed { .. }) if outcome == "failed" => {
-            tracing::warn!(outcome, took_ms, args_size, output_size, "tool call");
-        }
-        _ => tracing::info!(outcome, took_ms, args_size, output_size, "tool call"),
+        _ => tracing::warn!(tool, reason, outcome, took_ms, args_size, "tool call failed"),
     }
     output_size
 }

@@ -37,10 +37,12 @@ mod interpreter;
 #[path = "no_interpreter.rs"]
 mod interpreter;
 mod mcp;
+mod media_type;
 mod meta_tools;
 mod notify;
 pub mod openapi;
 mod ot;
+mod output_check;
 mod packs;
 mod random;
 mod read;

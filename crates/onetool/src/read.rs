@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use onetool_core::{
-    BoxFuture, CallContext, JsonObject, PromptError, PromptMessage, ReadRequest, ResourceContents,
-    ResourceError,
+    BoxFuture, CallContext, FailureLog, InputError, JsonObject, PromptError, PromptMessage, ReadRequest,
+    ResourceContents, ResourceError,
 };
 
 use crate::catalog::Catalog;
 use crate::dispatch::panic_message;
+use crate::media_type;
 
 /// A resource or prompt that could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -31,28 +32,48 @@ pub enum ReadError {
         /// What exists instead; may be empty.
         hint: String,
     },
+    /// The handler failed, or what it returned is not valid.
+    #[error("{what} failed: {reason}")]
+    Failed {
+        /// The resource or prompt: `resource 'docs://readme'`.
+        what: String,
+        /// What happened.
+        reason: String,
+    },
     /// The handler panicked.
-    #[error("'{what}' crashed: {message}")]
+    #[error("{what} crashed: {message}")]
     Panicked {
-        /// The URI or name.
+        /// The resource or prompt.
         what: String,
         /// What the panic said.
         message: String,
     },
     /// The handler did not end in time.
-    #[error("'{what}' did not answer within {} s and was stopped", limit.as_secs_f64())]
+    #[error("{what} did not answer within {} s and was stopped", limit.as_secs_f64())]
     Deadline {
-        /// The URI or name.
+        /// The resource or prompt.
         what: String,
         /// How long it had.
         limit: Duration,
     },
     /// The caller gave up.
-    #[error("'{what}' was cancelled")]
+    #[error("{what} was cancelled")]
     Cancelled {
-        /// The URI or name.
+        /// The resource or prompt.
         what: String,
     },
+}
+
+impl ReadError {
+    /// Returns why the handler failed, if it did.
+    fn reason(&self) -> Option<String> {
+        match self {
+            Self::Failed { reason, .. } => Some(reason.clone()),
+            Self::Panicked { message, .. } => Some(format!("panicked: {message}")),
+            Self::Deadline { limit, .. } => Some(format!("did not answer within {} s", limit.as_secs_f64())),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) async fn read_resource(
@@ -71,18 +92,57 @@ pub(crate) async fn read_resource(
     let Some((resource, values)) = found else {
         return Err(ResourceError::NotFound { uri: uri.to_owned(), hint: String::new() }.into());
     };
+    let spec = resource.spec();
+    let failures = FailureLog::new(&values.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect());
     let request = ReadRequest { uri: uri.to_owned(), values };
     let cx = cx.with_deadline(Instant::now() + timeout);
-    let mut contents = guarded(uri, &cx, timeout, resource.read(request, &cx)).await??;
-    for part in &mut contents {
-        if part.uri.is_empty() {
-            uri.clone_into(&mut part.uri);
+    let what = format!("resource '{uri}'");
+    let read = guarded(&what, &cx, timeout, resource.read(request, &cx)).await.and_then(|read| {
+        let failed = |reason: String| ReadError::Failed { what, reason };
+        let mut contents = match read {
+            Ok(contents) => contents,
+            Err(
+                error @ (ResourceError::NotFound { .. }
+                | ResourceError::InputRequired(_)
+                | ResourceError::Input(InputError::Unsupported { .. })),
+            ) => return Err(error.into()),
+            Err(error) => return Err(failed(error.to_string())),
+        };
+        for part in &mut contents {
+            if part.uri.is_empty() {
+                uri.clone_into(&mut part.uri);
+            }
+            if part.mime_type.is_none() {
+                part.mime_type.clone_from(&spec.mime_type);
+            }
         }
-        if part.mime_type.is_none() {
-            part.mime_type.clone_from(&resource.spec().mime_type);
-        }
-    }
-    Ok(contents)
+        // What another server answers is passed on as it is.
+        let wrong = contents.iter().find_map(wrong_with).filter(|_| !catalog.is_remote_resource(spec));
+        wrong.map_or(Ok(contents), |reason| Err(failed(reason)))
+    });
+    // By its template: what fills the holes are arguments.
+    read.inspect_err(|error| log_failure("resource", spec.uri.as_str(), error, &failures))
+}
+
+/// Returns what is wrong with the contents that a handler returned.
+fn wrong_with(contents: &ResourceContents) -> Option<String> {
+    let reason = match (&contents.mime_type, &contents.text, &contents.blob) {
+        (None, ..) => "no MIME type".to_owned(),
+        (Some(it), ..) if !media_type::is_valid(it) => format!("the invalid MIME type {it:?}"),
+        (_, None, None) => "neither text nor blob".to_owned(),
+        (_, Some(_), Some(_)) => "both text and blob".to_owned(),
+        (_, None, Some(blob)) if !is_base64(blob) => "a blob that is not valid base64".to_owned(),
+        _ => return None,
+    };
+    Some(format!("the handler returned contents with {reason}"))
+}
+
+/// Returns whether a text is base64 with padding (RFC 4648), without decoding it: it may be large.
+fn is_base64(text: &str) -> bool {
+    let data = text.trim_end_matches('=');
+    text.len().is_multiple_of(4)
+        && text.len() - data.len() <= 2
+        && data.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
 }
 
 pub(crate) async fn get_prompt(
@@ -104,8 +164,19 @@ pub(crate) async fn get_prompt(
     if !names.is_empty() {
         return Err(PromptError::Missing { names }.into());
     }
+    let failures = FailureLog::new(&args);
     let cx = cx.with_deadline(Instant::now() + timeout);
-    Ok(guarded(name, &cx, timeout, prompt.get(args, &cx)).await??)
+    let what = format!("prompt '{name}'");
+    let got = guarded(&what, &cx, timeout, prompt.get(args, &cx)).await.and_then(|got| {
+        got.map_err(|error| match error {
+            PromptError::Failed { message: reason } => ReadError::Failed { what, reason },
+            PromptError::Input(error @ (InputError::Refused { .. } | InputError::State)) => {
+                ReadError::Failed { what, reason: error.to_string() }
+            }
+            other => other.into(),
+        })
+    });
+    got.inspect_err(|error| log_failure("prompt", name, error, &failures))
 }
 
 /// Runs a handler so that a panic, a deadline or a cancelled request ends this request alone.
@@ -120,14 +191,20 @@ async fn guarded<T>(
     tokio::select! {
         biased;
         result = handler => result.map_err(|panic| {
-            let message = panic_message(&*panic);
-            tracing::error!(what, "handler panicked");
-            ReadError::Panicked { what, message }
+            ReadError::Panicked { what, message: panic_message(&*panic) }
         }),
         () = cx.cancelled() => Err(ReadError::Cancelled { what }),
-        () = tokio::time::sleep(timeout) => {
-            tracing::error!(what, "handler did not end in time");
-            Err(ReadError::Deadline { what, limit: timeout })
+        () = tokio::time::sleep(timeout) => Err(ReadError::Deadline { what, limit: timeout }),
+    }
+}
+
+/// Logs why a handler failed, if it did.
+fn log_failure(kind: &str, name: &str, error: &ReadError, failures: &FailureLog) {
+    let Some(reason) = error.reason().map(|reason| failures.reason(&reason)) else { return };
+    match error {
+        ReadError::Panicked { .. } | ReadError::Deadline { .. } => {
+            tracing::error!(kind, name, reason, "handler failed");
         }
+        _ => tracing::warn!(kind, name, reason, "handler failed"),
     }
 }

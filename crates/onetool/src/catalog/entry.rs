@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use onetool_core::{JsonObject, Tool, ToolName, ToolSpec};
 
 use super::RegisterError;
+use crate::output_check::OutputCheck;
 use crate::validate::{Validator, listed_schema};
 
 /// Where a tool, resource or prompt comes from.
@@ -102,6 +103,7 @@ pub struct Entry {
     is_untrusted: bool,
     listed_schema: OnceLock<Arc<JsonObject>>,
     validator: OnceLock<Validator>,
+    output_check: OnceLock<OutputCheck>,
 }
 
 impl Entry {
@@ -111,7 +113,7 @@ impl Entry {
         source: Source,
     ) -> Result<Self, RegisterError> {
         let spec = tool.spec();
-        let validator = OnceLock::new();
+        let (validator, output_check) = (OnceLock::new(), OnceLock::new());
         if source.is_checked_at_registration() {
             let compiled = Validator::compile(&spec.input_schema);
             if let Some(reason) = compiled.broken() {
@@ -120,10 +122,25 @@ impl Entry {
                     reason: reason.to_owned(),
                 });
             }
-            // The lock is new, so nothing can be in it yet.
+            // The locks are new, so nothing can be in them yet.
             let _ = validator.set(compiled);
+            if let Some(schema) = &spec.output_schema {
+                let compiled = OutputCheck::compile(schema);
+                if let Some(reason) = compiled.broken() {
+                    return Err(RegisterError::InvalidOutputSchema { name: spec.name.clone(), reason });
+                }
+                let _ = output_check.set(compiled);
+            }
         }
-        Ok(Self { tool, flat_name, source, is_untrusted: false, listed_schema: OnceLock::new(), validator })
+        Ok(Self {
+            tool,
+            flat_name,
+            source,
+            is_untrusted: false,
+            listed_schema: OnceLock::new(),
+            validator,
+            output_check,
+        })
     }
 
     /// Notes that what it answers is to be marked as foreign.
@@ -169,5 +186,11 @@ impl Entry {
     /// Returns the check of its arguments, compiled on first use.
     pub fn validator(&self) -> &Validator {
         self.validator.get_or_init(|| Validator::compile(&self.spec().input_schema))
+    }
+
+    /// Returns the check of what it answers, compiled on first use; only our own tools have one.
+    pub(crate) fn output_check(&self) -> Option<&OutputCheck> {
+        let schema = self.spec().output_schema.as_ref().filter(|_| !self.source.is_remote())?;
+        Some(self.output_check.get_or_init(|| OutputCheck::compile(schema)))
     }
 }

@@ -29,6 +29,14 @@ pub enum RegisterError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The output schema is not a JSON Schema.
+    #[error("the output schema of tool '{name}' is not valid: {reason}")]
+    InvalidOutputSchema {
+        /// The tool.
+        name: ToolName,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Another resource has the URI.
     #[error("duplicate resource URI '{uri}': it is registered already, and the first one stays")]
     DuplicateResource {

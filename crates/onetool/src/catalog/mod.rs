@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::packs::{Bundle, BundledTool};
 use crate::shortcuts::{Aliases, Snippets};
 use indexmap::{IndexMap, IndexSet};
-use onetool_core::{FLAT_NAME_MAX, Prompt, Resource, Tool, ToolName};
+use onetool_core::{FLAT_NAME_MAX, Prompt, Resource, ResourceSpec, Tool, ToolName};
 
 pub(crate) use active::{ActiveSets, SessionKey};
 pub use entry::{Entry, Source, ToolDocs};
@@ -114,6 +114,11 @@ impl Catalog {
     /// Returns the resource or template registered under exactly that URI.
     pub fn resource(&self, uri: &str) -> Option<&Arc<dyn Resource>> {
         self.resources.get(uri).map(|registered| &registered.item)
+    }
+
+    /// Returns whether a resource comes from another server.
+    pub(crate) fn is_remote_resource(&self, spec: &ResourceSpec) -> bool {
+        self.resources.get(spec.uri.as_str()).is_some_and(|registered| registered.source.is_remote())
     }
 
     /// Returns what a pack says of itself.

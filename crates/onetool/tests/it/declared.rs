@@ -201,7 +201,10 @@ prompts:
     assert_eq!(client.read("docs://text").await.unwrap()["text"], "Hi");
     assert_eq!(client.read("docs://logo").await.unwrap()["blob"], "AQL/");
     let error = client.read("docs://gone").await.unwrap_err().message;
-    assert!(error.starts_with("cannot read '") && error.contains("gone.txt"), "{error}");
+    assert!(
+        error.starts_with("resource 'docs://gone' failed: cannot read '") && error.contains("gone.txt"),
+        "{error}"
+    );
     let got = client.prompt("review", json!({"file": "{{ tone }} a.rs"})).await.unwrap();
     assert_eq!(got["messages"][0]["content"]["text"], "Review {{ tone }} a.rs.", "values are no templates");
     assert_eq!(got["messages"][1]["role"], "assistant");

@@ -8,6 +8,7 @@ mod custom;
 mod declared;
 mod discover;
 mod find;
+mod handlers;
 mod http_access;
 mod logs;
 mod names;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Path as UrlPath;
+use axum::extract::{Path as UrlPath, RawQuery};
 use axum::routing::get;
 use onetool::openapi::{ApiOptions, Origin, load};
 use onetool::{CallContext, Gateway, JsonObject, Server, SourceState, tool_fn};
@@ -383,5 +383,35 @@ async fn p1_descriptions_from_outside_that_look_like_instructions_are_named() {
     let found = gateway.suspicions();
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found.iter().all(|it| it.what == "tool pets.get_pet"), "{found:?}");
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn d10_schema_defaults_are_not_sent_to_upstreams_and_apis() {
+    let folder = TempDir::new().unwrap();
+    let echo = get(|RawQuery(query): RawQuery| async move { axum::Json(json!({"query": query})) });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, Router::new().route("/echo", echo)).await });
+    let parameter =
+        |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "default": "None"}});
+    let description = json!({
+        "openapi": "3.1.0",
+        "info": {"title": "Echo", "version": "1"},
+        "servers": [{"url": format!("http://{address}")}],
+        "paths": {"/echo": {"get": {"operationId": "echo", "parameters": [parameter("a"), parameter("b")]}}},
+    });
+    std::fs::write(folder.path().join("api.json"), description.to_string()).unwrap();
+    let yaml = format!(
+        "servers:\n{}openapi:\n  api: {{spec: api.json, allow_private: true}}\ntools:\n  - name: mine.echo\n    \
+         description: d\n    command: [printf, \"{{{{ c }}}}\"]\n    params:\n      c: {{type: string, default: None}}\n",
+        server("up", ", defaults")
+    );
+    let gateway = gateway(folder.path(), &yaml);
+    gateway.connected().await;
+    assert_eq!(call(&gateway, "up.echo", json!({"b": "x"})).await, r#"{"b":"x"}"#);
+    assert_eq!(call(&gateway, "up.echo", json!({"c": "given"})).await, r#"{"c":"given"}"#);
+    assert_eq!(call(&gateway, "api.echo", json!({"b": "x"})).await, r#"{"query":"b=x"}"#);
+    assert_eq!(call(&gateway, "mine.echo", json!({})).await, "None", "our own tools get theirs");
     gateway.close().await;
 }

@@ -10,6 +10,7 @@ use crate::config::ConfigError;
 use crate::config::file::{PromptArgumentFile, PromptFile, ResourceFile};
 use crate::config::resolved::{PromptConfig, PromptMessageConfig, ResourceBody, ResourceConfig};
 use crate::config::tree::Place;
+use crate::media_type;
 
 pub(super) fn resource(file: ResourceFile, place: &Place<'_>) -> Result<ResourceConfig, ConfigError> {
     if url::Url::parse(&file.uri).is_err() {
@@ -17,6 +18,10 @@ pub(super) fn resource(file: ResourceFile, place: &Place<'_>) -> Result<Resource
         return Err(ConfigError::invalid(&place.field("uri"), message));
     }
     filled(Some(file.name.clone()), &place.field("name"))?;
+    if let Some(mime_type) = file.mime_type.as_deref().filter(|it| !media_type::is_valid(it)) {
+        let message = format!("invalid MIME type '{mime_type}'; write it like text/markdown");
+        return Err(ConfigError::invalid(&place.field("mime_type"), message));
+    }
     let body = match (file.text, file.file) {
         (Some(_), None) if file.blob.is_some() => {
             return Err(ConfigError::invalid(&place.field("blob"), "goes only with 'file'"));

@@ -143,8 +143,11 @@ async fn cus_5_4_a_prompt_handler_that_fails_or_panics_is_answered_and_the_serve
     server.register_prompt(broken).unwrap();
     let client = Client::connect(&server).await;
     let got = async |who: &str| client.prompt("broken", json!({"files": "a", "reviewer": who})).await;
-    assert_eq!(got("fail").await.unwrap_err().message, "disk on fire");
-    assert!(got("panic").await.unwrap_err().message.starts_with("'broken' crashed: "));
+    let failed = got("fail").await.unwrap_err();
+    assert_eq!((failed.code, failed.message.as_str()), (-32603, "prompt 'broken' failed: disk on fire"));
+    let panicked = got("panic").await.unwrap_err();
+    assert!(panicked.message.starts_with("prompt 'broken' crashed: "), "{panicked:?}");
+    assert_eq!(panicked.code, -32603);
     assert_eq!(got("Ada").await.unwrap()["messages"][0]["content"]["text"], "fine");
     let unknown = client.prompt("brokn", json!({})).await.unwrap_err();
     assert_eq!(unknown.message, "prompt not found: 'brokn'; there are: broken");
