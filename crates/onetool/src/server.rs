@@ -481,6 +481,13 @@ impl ServerBuilder {
     pub fn build(self) -> Result<Server, RegisterError> {
         let mut catalog = Catalog::default();
         catalog.reserve(&self.reserved);
+        for (name, offer) in self.apis {
+            catalog.list_remote();
+            let source = Source::OpenApi(name.clone());
+            if let Some(refused) = catalog.set_source(&source, &name, &offer).into_iter().next() {
+                return Err(refused);
+            }
+        }
         for tool in self.tools {
             catalog.add_tool(tool, Source::Code)?;
         }
@@ -489,13 +496,6 @@ impl ServerBuilder {
         }
         for prompt in self.prompts {
             catalog.add_prompt(prompt, Source::Code)?;
-        }
-        for (name, offer) in self.apis {
-            catalog.list_remote();
-            let source = Source::OpenApi(name.clone());
-            if let Some(refused) = catalog.set_source(&source, &name, &offer).into_iter().next() {
-                return Err(refused);
-            }
         }
         let dispatch = Dispatch::new(self.options.call_timeout, MAX_CALLS_IN_FLIGHT);
         let inner = Inner {

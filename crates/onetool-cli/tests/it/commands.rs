@@ -113,7 +113,7 @@ fn check_tells_what_is_not_there() {
         r#"
 tools:
   - {name: a.b_c, description: d, command: [echo]}
-  - {name: a_b.c, description: d, command: [no-such-program-here]}
+  - {name: a.d, description: d, command: [no-such-program-here]}
 resources:
   - {uri: "docs://gone", name: gone, file: gone.txt}
 "#,
@@ -125,15 +125,36 @@ resources:
     ok       tools: 28
     ok       resources: 3
     ok       prompts: 2
-    warning  tool a_b.c: its flat name 'a_b_c' is taken, so clients see 'a_b_c_2'
     ok       tool a.b_c
-    error    tool a_b.c: there is no program 'no-such-program-here'; install it or give its whole path
+    error    tool a.d: there is no program 'no-such-program-here'; install it or give its whole path
     error    resource docs://gone: there is no file '[folder]/.onetool/gone.txt'
     ok       sandbox
     ok       storage
     ");
     let json: serde_json::Value = serde_json::from_str(&sandbox.run(&["check", "--json"]).0).unwrap();
-    assert_eq!(json[6]["state"], "error");
+    assert_eq!(json[5]["state"], "error");
+}
+
+#[test]
+fn d1_check_reports_flat_names_that_two_sources_share_and_rejects_those_of_the_configuration() {
+    let sandbox = Sandbox::with_config("openapi: {a: {spec: a.json}, a_b: {spec: a_b.json}}\n");
+    for (name, operation) in [("a", "b_c"), ("a_b", "c")] {
+        let description = serde_json::json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"},
+            "servers": [{"url": "https://example.org"}], "paths": {"/": {"get": {"operationId": operation}}}});
+        let path = sandbox.path().join(format!(".onetool/{name}.json"));
+        std::fs::write(path, description.to_string()).unwrap();
+    }
+    let (stdout, stderr, code) = sandbox.run(&["check"]);
+    let warnings: Vec<&str> = stdout.lines().filter(|line| line.starts_with("warning")).collect();
+    assert_eq!((warnings.len(), code), (1, 0), "{stdout}{stderr}");
+    assert!(warnings[0].ends_with("its flat name 'a_b_c' is taken, so clients see 'a_b_c_2'"), "{stdout}");
+
+    let sandbox = Sandbox::with_config(
+        "tools:\n- {name: a.b_c, description: d, command: [echo]}\n- {name: a_b.c, description: d, command: [echo]}\n",
+    );
+    let (_, stderr, code) = sandbox.run(&["check"]);
+    assert_eq!(code, 1);
+    assert_snapshot!(stderr, @"error: [folder]/.onetool/onetool.yaml:3: duplicate tool name 'a_b.c': clients already see tool 'a.b_c' as 'a_b_c'; choose another name");
 }
 
 #[test]

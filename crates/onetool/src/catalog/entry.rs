@@ -49,6 +49,21 @@ impl Source {
         matches!(self, Self::Surface | Self::Builtin)
     }
 
+    /// Returns whether a person registers its tools one by one, in code or in the configuration.
+    ///
+    /// Such a name is chosen, so one that is taken is an error; the names of packs, servers and APIs are as they are.
+    pub(super) fn is_registration(&self) -> bool {
+        matches!(self, Self::Surface | Self::Builtin | Self::Code | Self::Config)
+    }
+
+    /// Returns whether its tools take their names from those of servers and APIs.
+    ///
+    /// What the operator has here wins over what comes from outside, also if it comes later. A program that registers
+    /// a tool is told that the name is taken.
+    pub(super) fn wins_over_remote(&self) -> bool {
+        matches!(self, Self::Config | Self::Pack | Self::Bundled)
+    }
+
     /// Tells whether it stands on every client's list; what does not is found by search and called all the same.
     ///
     /// What is remote stands there only where nothing searches: in a server without the gateway's surface.
@@ -166,6 +181,23 @@ impl Entry {
     /// Returns the name under which MCP clients see it, unique in the catalog.
     pub fn flat_name(&self) -> &str {
         &self.flat_name
+    }
+
+    pub(super) fn shared_flat_name(&self) -> &Arc<str> {
+        &self.flat_name
+    }
+
+    /// Makes the entry of the same tool under another flat name.
+    pub(super) fn renamed(&self, flat_name: Arc<str>) -> Self {
+        Self {
+            tool: self.tool.clone(),
+            flat_name,
+            source: self.source.clone(),
+            is_untrusted: self.is_untrusted,
+            listed_schema: self.listed_schema.clone(),
+            validator: OnceLock::new(),
+            output_check: OnceLock::new(),
+        }
     }
 
     /// Returns where it comes from.

@@ -15,6 +15,18 @@ pub enum RegisterError {
         /// The name.
         name: ToolName,
     },
+    /// Clients see another tool under the flat spelling of the name.
+    #[error(
+        "duplicate tool name '{name}': clients already see tool '{holder}' as '{flat}'; choose another name"
+    )]
+    DuplicateFlatName {
+        /// The name.
+        name: ToolName,
+        /// Its flat spelling.
+        flat: String,
+        /// The tool that has it, which stays.
+        holder: ToolName,
+    },
     /// The name belongs to the gateway.
     #[error("tool name '{name}' is reserved for onetool itself; choose another name or pack")]
     ReservedTool {

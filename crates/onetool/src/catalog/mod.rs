@@ -3,6 +3,7 @@
 mod active;
 mod entry;
 mod error;
+mod names;
 mod policy;
 mod remote;
 mod resolve;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use crate::packs::{Bundle, BundledTool};
 use crate::shortcuts::{Aliases, Snippets};
 use indexmap::{IndexMap, IndexSet};
-use onetool_core::{FLAT_NAME_MAX, Prompt, Resource, ResourceSpec, Tool, ToolName};
+use onetool_core::{Prompt, Resource, ResourceSpec, Tool, ToolName};
 
 pub(crate) use active::{ActiveSets, SessionKey};
 pub use entry::{Entry, Source, ToolDocs};
@@ -155,6 +156,7 @@ impl Catalog {
         self.rules = Arc::new(rules);
     }
 
+    /// Adds a tool of our own, be it from code, from the configuration or from a pack.
     pub(crate) fn add_tool(&mut self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
         let name = tool.spec().name.clone();
         name.check()?;
@@ -164,21 +166,9 @@ impl Catalog {
         if let Some(pack) = name.pack().filter(|pack| self.bundled.contains(pack)) {
             self.remove_bundle(pack);
         }
-        let has_it = self.tools.get(&name).map(|entry| entry.source());
-        match has_it {
-            // What the operator has here wins over what comes from outside, also if it comes later.
-            Some(holder)
-                if holder.is_remote()
-                    && matches!(source, Source::Config | Source::Pack | Source::Bundled) =>
-            {
-                self.remove_tool(name.as_str())
-            }
-            Some(_) => return Err(RegisterError::DuplicateTool { name }),
-            None => false,
-        };
-        let flat: Arc<str> = self.free_flat_name(&name, &source).into();
-        let entry = Entry::new(tool, flat.clone(), source)?;
-        self.insert(name, flat, entry);
+        let flat = self.flat_name_for(&name, &source)?;
+        let entry = Entry::new(tool, flat, source)?;
+        self.insert(entry);
         Ok(())
     }
 
@@ -202,11 +192,6 @@ impl Catalog {
         self.tools.retain(|name, entry| *entry.source() != Source::Bundled || name.pack() != Some(pack));
         self.by_flat_name.retain(|_, name| self.tools.contains_key(name));
         self.pack_descriptions.retain(|name, it| it.source != Source::Bundled || name != pack);
-    }
-
-    fn insert(&mut self, name: ToolName, flat: Arc<str>, entry: Entry) {
-        self.by_flat_name.insert(flat, name.clone());
-        self.tools.insert(name, Arc::new(entry));
     }
 
     pub(crate) fn add_resource(
@@ -244,10 +229,9 @@ impl Catalog {
     }
 
     pub(crate) fn remove_tool(&mut self, name: &str) -> bool {
-        let Ok(entry) = self.resolve(name) else { return false };
-        let (name, flat) = (entry.name().clone(), entry.flat_name().to_owned());
-        self.tools.shift_remove(&name);
-        self.by_flat_name.remove(flat.as_str());
+        let Some(entry) = self.get(name).cloned() else { return false };
+        self.tools.shift_remove(entry.name());
+        self.by_flat_name.remove(entry.flat_name());
         true
     }
 
@@ -290,28 +274,5 @@ impl Catalog {
     /// Returns the tools that stand on some client's list, if these ones are loaded.
     fn seen(&self, loaded: &IndexSet<ToolName>) -> impl Iterator<Item = &Arc<Entry>> {
         self.allowed().filter(|entry| self.is_listed(entry) || loaded.contains(entry.name()))
-    }
-
-    fn is_reserved(&self, name: &ToolName) -> bool {
-        self.reserved.iter().any(|it| it == name.as_str() || Some(it.as_str()) == name.pack())
-    }
-
-    /// Returns the name's flat spelling, with a number at its end if another tool has it.
-    fn free_flat_name(&self, name: &ToolName, source: &Source) -> String {
-        let wanted = name.flat();
-        let is_taken = |flat: &str| {
-            self.by_flat_name.contains_key(flat)
-                || (!source.is_own() && self.reserved.iter().any(|it| it == flat))
-        };
-        if !is_taken(&wanted) {
-            return wanted;
-        }
-        (2..=u32::MAX)
-            .map(|number| {
-                let suffix = format!("_{number}");
-                format!("{}{suffix}", &wanted[..wanted.len().min(FLAT_NAME_MAX - suffix.len())])
-            })
-            .find(|flat| !is_taken(flat))
-            .unwrap_or(wanted)
     }
 }

@@ -73,12 +73,9 @@ impl Catalog {
         if self.is_reserved(&name) {
             return Err(RegisterError::ReservedTool { name });
         }
-        if self.tools.contains_key(&name) {
-            return Err(RegisterError::DuplicateTool { name });
-        }
-        let flat: Arc<str> = self.free_flat_name(&name, source).into();
-        let entry = Entry::new(tool, flat.clone(), source.clone())?.untrusted(is_untrusted);
-        self.insert(name, flat, entry);
+        let flat = self.flat_name_for(&name, source)?;
+        let entry = Entry::new(tool, flat, source.clone())?.untrusted(is_untrusted);
+        self.insert(entry);
         Ok(())
     }
 

@@ -32,7 +32,8 @@ impl Catalog {
         self.rules.policy.allows(entry.name()).then_some(entry).ok_or_else(denied)
     }
 
-    fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+    /// Returns the tool of a canonical or flat name, if there is one.
+    pub(crate) fn get(&self, name: &str) -> Option<&Arc<Entry>> {
         self.tools.get(name).or_else(|| self.tools.get(self.by_flat_name.get(name)?))
     }
 

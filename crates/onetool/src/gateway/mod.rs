@@ -369,6 +369,7 @@ impl Inner {
                 }
             }
             table.refit(catalog, &config);
+            catalog.settle_remote_names();
             let rules = rules(&config, catalog, docs)?;
             catalog.set_rules(rules);
             Ok::<_, GatewayError>(())

@@ -117,12 +117,12 @@ impl PythonNames {
         self.packs.get(name).map(String::as_str)
     }
 
-    /// Returns the tool that a name stands for, as `pack.tool` or flat.
+    /// Returns the tool that a name stands for, as `pack.tool` or flat; a tool of exactly that name comes first.
     ///
     /// One that the policy denies is a tool, too: its call is refused as a direct one is.
     pub(crate) fn tool<'a>(&self, catalog: &'a Catalog, name: &str) -> Option<&'a Arc<Entry>> {
-        let canonical = self.tools.get(name).map_or(name, String::as_str);
-        catalog.resolve(canonical).ok().filter(|entry| *entry.source() != Source::Surface)
+        let found = catalog.get(name).or_else(|| catalog.get(self.tools.get(name)?));
+        found.filter(|entry| *entry.source() != Source::Surface)
     }
 
     /// Returns every name of a pack, as it is spelt in Python.

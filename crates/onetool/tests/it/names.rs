@@ -1,21 +1,71 @@
 //! N1–N5: names and schemas.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use insta::assert_snapshot;
-use onetool::{CallContext, Gateway, JsonObject, Server, ToolSpec, dynamic_tool, tool_fn};
+use onetool::openapi::{ApiOptions, Origin, load};
+use onetool::{
+    CallContext, Gateway, JsonObject, RegisterError, Server, Tool, ToolSpec, dynamic_tool, tool_fn,
+};
 use onetool_testkit::Client;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{beyond_surface, config, object, options, server};
+use crate::{config, object, options, server};
 
-fn register(server: &Server, name: &str) {
+fn register(server: &Server, name: &str) -> Result<(), RegisterError> {
     let owned = name.to_owned();
-    server
-        .register_tool(tool_fn(name, "", move |_: JsonObject, _: CallContext| {
-            let name = owned.clone();
-            async move { name }
-        }))
-        .unwrap();
+    server.register_tool(tool_fn(name, "", move |_: JsonObject, _: CallContext| {
+        let name = owned.clone();
+        async move { name }
+    }))
+}
+
+/// Names that are one when flattened.
+const COLLIDING: [(&str, &str); 2] = [("a", "b_c"), ("a_b", "c")];
+
+/// Makes the description of an API with one operation, which nobody calls.
+fn description(operation: &str) -> String {
+    json!({
+        "openapi": "3.1.0",
+        "info": {"title": "Test", "version": "1"},
+        "servers": [{"url": "https://93.184.215.14"}],
+        "paths": {"/": {"get": {"operationId": operation, "summary": operation}}},
+    })
+    .to_string()
+}
+
+fn origin(operation: &str) -> Origin {
+    Origin::Text { text: description(operation), base: None }
+}
+
+/// Writes descriptions of APIs beside the configuration; returns the section that names them.
+fn apis(folder: &Path, apis: &[(&str, &str)]) -> String {
+    let section = apis.iter().map(|(pack, operation)| {
+        std::fs::write(folder.join(format!("{pack}.json")), description(operation)).unwrap();
+        format!("  {pack}: {{spec: {pack}.json}}\n")
+    });
+    format!("openapi:\n{}", section.collect::<String>())
+}
+
+fn flat_name(server: &Server, name: &str) -> String {
+    server.catalog().resolve(name).unwrap().flat_name().to_owned()
+}
+
+/// Checks that every name, as it is listed or searched, stands for the tool that is listed under it.
+async fn agrees(server: &Server) {
+    let catalog = server.catalog();
+    for entry in catalog.tools() {
+        for name in [entry.flat_name(), entry.name().as_str()] {
+            assert_eq!(catalog.resolve(name).unwrap().name(), entry.name(), "{name}");
+        }
+    }
+    let client = Client::connect(server).await;
+    for tool in client.list_tools().await.0 {
+        let entry = catalog.resolve(tool["name"].as_str().unwrap()).unwrap();
+        assert_eq!(tool["description"].as_str().unwrap(), catalog.description(entry), "{tool}");
+    }
 }
 
 #[tokio::test]
@@ -36,8 +86,15 @@ async fn n1_names_of_the_gateway_cannot_be_taken() {
 async fn n1_a_flat_name_is_never_shared_with_a_name_of_the_gateway() {
     let folder = TempDir::new().unwrap();
     let yaml = "tools:\n  - {name: tool.find, description: d, command: [echo]}\n";
-    let gateway = Gateway::new(config(folder.path(), yaml), options()).unwrap();
-    assert_eq!(beyond_surface(&Client::connect(gateway.server()).await).await, ["tool_find_2"]);
+    let error = Gateway::new(config(folder.path(), yaml), options()).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "tool name 'tool.find' is reserved for onetool itself; choose another name or pack"
+    );
+    let gateway = Gateway::new(config(folder.path(), &apis(folder.path(), &[("tool", "find")])), options());
+    let gateway = gateway.unwrap();
+    gateway.connected().await;
+    assert_eq!(flat_name(gateway.server(), "tool.find"), "tool_find_2");
 }
 
 #[tokio::test]
@@ -53,16 +110,16 @@ async fn n2_arguments_are_validated_on_every_path() {
 }
 
 #[tokio::test]
-async fn n4_odd_colliding_and_long_names_stay_callable() {
+async fn n4_odd_and_long_names_stay_callable() {
     let server = server();
     let long = format!("pack.{}", "long_".repeat(40));
-    let names = ["github.get-issue", "a.b_c", "a_b.c", "a.b.c", "übung.größe", "x.ä/b:c", long.as_str()];
+    let names = ["github.get-issue", "a.b_c", "übung.größe", "x.ä/b:c", long.as_str()];
     for name in names {
-        register(&server, name);
+        register(&server, name).unwrap();
     }
     let client = Client::connect(&server).await;
     let flat = client.tool_names().await;
-    assert_eq!(flat[..4], ["github_get-issue", "a_b_c", "a_b_c_2", "a_b_c_3"]);
+    assert_eq!(flat[..2], ["github_get-issue", "a_b_c"]);
     for (flat, canonical) in flat.iter().zip(names) {
         assert!(
             flat.len() <= 64 && flat.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)),
@@ -71,8 +128,97 @@ async fn n4_odd_colliding_and_long_names_stay_callable() {
         assert_eq!(client.call_text(flat, json!({})).await, canonical);
         assert_eq!(client.call_text(canonical, json!({})).await, canonical);
     }
-    let apart: Vec<String> = server.catalog().renamed_apart().map(|it| it.name().to_string()).collect();
-    assert_eq!(apart, ["a_b.c", "a.b.c"]);
+}
+
+#[tokio::test]
+async fn n4_d1_names_of_two_sources_that_collide_when_flattened_are_told_apart() {
+    let folder = TempDir::new().unwrap();
+    let gateway = Gateway::new(config(folder.path(), &apis(folder.path(), &COLLIDING)), options()).unwrap();
+    gateway.connected().await;
+    let mut flat = COLLIDING.map(|(pack, tool)| flat_name(gateway.server(), &format!("{pack}.{tool}")));
+    let apart: Vec<String> =
+        gateway.server().catalog().renamed_apart().map(|it| it.flat_name().to_owned()).collect();
+    assert_eq!(apart, ["a_b_c_2"]);
+    agrees(gateway.server()).await;
+    flat.sort();
+    assert_eq!(flat, ["a_b_c", "a_b_c_2"]);
+}
+
+#[tokio::test]
+async fn d1_a_registration_whose_flat_name_is_taken_is_rejected() {
+    let server = server();
+    register(&server, "pets.get_pet").unwrap();
+    let message = |name: &str| register(&server, name).unwrap_err().to_string();
+    assert_eq!(
+        message("pets_get_pet"),
+        "duplicate tool name 'pets_get_pet': clients already see tool 'pets.get_pet' as 'pets_get_pet'; choose another name"
+    );
+    assert_eq!(
+        message("pets_get.pet"),
+        "duplicate tool name 'pets_get.pet': clients already see tool 'pets.get_pet' as 'pets_get_pet'; choose another name"
+    );
+    assert!(message("pets.get_pet").starts_with("duplicate tool name 'pets.get_pet'"));
+    let client = Client::connect(&server).await;
+    assert_eq!(client.tool_names().await, ["pets_get_pet"]);
+    assert_eq!(client.call_text("pets_get_pet", json!({})).await, "pets.get_pet");
+    // The other way round: a name without a pack is its own flat name.
+    register(&server, "plain_name").unwrap();
+    assert!(message("plain.name").contains("clients already see tool 'plain_name' as 'plain_name'"));
+    assert!(server.unregister_tool("plain_name"));
+    register(&server, "plain.name").unwrap();
+    assert_eq!(client.call_text("plain_name", json!({})).await, "plain.name");
+}
+
+#[tokio::test]
+async fn d1_a_tool_from_code_never_takes_the_flat_name_of_an_api() {
+    let api = async || load(origin("get_pet"), ApiOptions::new("pets"), None).await.unwrap();
+    let server = Server::builder().openapi("pets", api().await).build().unwrap();
+    let error = register(&server, "pets_get_pet").unwrap_err();
+    assert!(
+        error.to_string().contains("clients already see tool 'pets.get_pet' as 'pets_get_pet'"),
+        "{error}"
+    );
+    agrees(&server).await;
+    let extra: Vec<Arc<dyn Tool>> =
+        vec![Arc::new(tool_fn("pets_get_pet", "", |_: JsonObject, _: CallContext| async { "" }))];
+    let error = Server::builder().openapi("pets", api().await).extra_tools(extra).build().err().unwrap();
+    assert!(
+        error.to_string().contains("clients already see tool 'pets.get_pet' as 'pets_get_pet'"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn d1_two_tools_of_the_configuration_with_one_flat_name_are_an_error_with_its_place() {
+    let folder = TempDir::new().unwrap();
+    let yaml = "tools:\n  - {name: a.b_c, description: d, command: [echo]}\n  - {name: a_b.c, description: d, command: [echo]}\n";
+    let error = Gateway::new(config(folder.path(), yaml), options()).err().unwrap();
+    assert!(error.to_string().contains("clients already see tool 'a.b_c' as 'a_b_c'"), "{error}");
+    assert_eq!(error.location().unwrap().line, 3);
+}
+
+#[tokio::test]
+async fn d1_a_reload_gives_names_as_a_fresh_start_does() {
+    let folder = TempDir::new().unwrap();
+    let apis = apis(folder.path(), &[("pets", "get_pet")]);
+    let own = format!("{apis}tools:\n  - {{name: pets_get_pet, description: d, command: [printf, own]}}\n");
+    let gateway = Gateway::new(config(folder.path(), &apis), options()).unwrap();
+    gateway.connected().await;
+    assert_eq!(flat_name(gateway.server(), "pets.get_pet"), "pets_get_pet");
+
+    gateway.reload(config(folder.path(), &own)).unwrap();
+    let fresh = Gateway::new(config(folder.path(), &own), options()).unwrap();
+    fresh.connected().await;
+    for gateway in [&gateway, &fresh] {
+        assert_eq!(flat_name(gateway.server(), "pets.get_pet"), "pets_get_pet_2");
+        agrees(gateway.server()).await;
+        let client = Client::connect(gateway.server()).await;
+        assert_eq!(client.call_text("pets_get_pet", json!({})).await, "own");
+    }
+
+    gateway.reload(config(folder.path(), &apis)).unwrap();
+    assert_eq!(flat_name(gateway.server(), "pets.get_pet"), "pets_get_pet");
+    agrees(gateway.server()).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,111 @@
+//! Who has which name: a spelling, canonical or flat, stands for one tool only, so listing and calling agree.
+
+use std::sync::Arc;
+
+use onetool_core::{FLAT_NAME_MAX, ToolName};
+
+use super::{Catalog, Entry, RegisterError, Source};
+
+impl Catalog {
+    pub(super) fn is_reserved(&self, name: &ToolName) -> bool {
+        self.reserved.iter().any(|it| it == name.as_str() || Some(it.as_str()) == name.pack())
+    }
+
+    /// Returns the flat name under which clients will see a new tool, if the tool may have its name.
+    ///
+    /// A registration has to find both of its spellings free. What comes with a pack, a server or an API did not choose
+    /// its name and gets a number at the end of its flat spelling.
+    pub(super) fn flat_name_for(&self, name: &ToolName, source: &Source) -> Result<Arc<str>, RegisterError> {
+        if self.holder(name.as_str(), source).is_some_and(|it| it.name() == name) {
+            return Err(RegisterError::DuplicateTool { name: name.clone() });
+        }
+        let flat = name.flat();
+        if source.is_registration() && self.keeps(&flat, source) {
+            return Err(RegisterError::ReservedTool { name: name.clone() });
+        }
+        // The canonical spelling has to be free in any case: only the flat one can get a number.
+        let spellings =
+            if source.is_registration() { vec![name.as_str(), &flat] } else { vec![name.as_str()] };
+        if let Some(holder) = spellings.into_iter().find_map(|it| self.holder(it, source)) {
+            let (name, holder) = (name.clone(), holder.name().clone());
+            return Err(RegisterError::DuplicateFlatName { name, flat, holder });
+        }
+        Ok(self.free_flat_name(flat, source))
+    }
+
+    /// Puts an entry in. Tools from outside that have one of its spellings give way: they are numbered, or, if it is
+    /// their canonical name, taken out.
+    pub(super) fn insert(&mut self, entry: Entry) {
+        let (name, flat) = (entry.name().clone(), entry.shared_flat_name().clone());
+        let mut renamed = Vec::new();
+        for spelling in [name.as_str(), &flat] {
+            if let Some(old) = self.tools.shift_remove(spelling) {
+                self.by_flat_name.remove(old.flat_name());
+            }
+            renamed.extend(self.by_flat_name.get(spelling).cloned());
+        }
+        self.by_flat_name.insert(flat, name.clone());
+        self.tools.insert(name, Arc::new(entry));
+        renamed.iter().for_each(|name| self.rename(name));
+    }
+
+    /// Takes the number off every tool from outside that does not need it any more.
+    pub(crate) fn settle_remote_names(&mut self) {
+        let is_numbered = |it: &&Arc<Entry>| it.source().is_remote() && it.flat_name() != it.name().flat();
+        let numbered: Vec<_> = self.tools.values().filter(is_numbered).map(|it| it.name().clone()).collect();
+        numbered.iter().for_each(|name| self.rename(name));
+    }
+
+    /// Gives a tool the best flat name that is free.
+    fn rename(&mut self, name: &ToolName) {
+        let Some(entry) = self.tools.get(name).cloned() else { return };
+        if self.by_flat_name.get(entry.flat_name()) == Some(name) {
+            self.by_flat_name.remove(entry.flat_name());
+        }
+        let flat = self.free_flat_name(name.flat(), entry.source());
+        self.by_flat_name.insert(flat.clone(), name.clone());
+        if *flat != *entry.flat_name() {
+            // In place: the order of the list stays.
+            self.tools.insert(name.clone(), Arc::new(entry.renamed(flat)));
+        }
+    }
+
+    /// Returns the tool that has a spelling and does not give way to a new one of `source`.
+    fn holder(&self, spelling: &str, source: &Source) -> Option<&Arc<Entry>> {
+        let gives_way = |entry: &Entry| entry.source().is_remote() && source.wins_over_remote();
+        let canonical = self.tools.get(spelling);
+        let flat = || self.by_flat_name.get(spelling).and_then(|name| self.tools.get(name));
+        canonical.filter(|it| !gives_way(it)).or_else(|| flat().filter(|it| !gives_way(it)))
+    }
+
+    /// Returns whether the gateway keeps a flat name for itself.
+    fn keeps(&self, flat: &str, source: &Source) -> bool {
+        !source.is_own() && self.reserved.iter().any(|it| it == flat)
+    }
+
+    /// Returns the flat name itself, or with the first number at its end that makes it free.
+    fn free_flat_name(&self, wanted: String, source: &Source) -> Arc<str> {
+        let is_free = |flat: &str| !self.keeps(flat, source) && self.holder(flat, source).is_none();
+        if is_free(&wanted) {
+            return wanted.into();
+        }
+        let numbered = |number: u64| {
+            let suffix = format!("_{number}");
+            format!("{}{suffix}", &wanted[..wanted.len().min(FLAT_NAME_MAX - suffix.len())])
+        };
+        // A server may have thousands of names that differ only in what a flat name cannot hold, so the numbers are not
+        // tried one by one: `taken` and `free` close in on each other.
+        let (mut taken, mut free) = (1, 2);
+        while !is_free(&numbered(free)) {
+            (taken, free) = (free, free * 2);
+        }
+        while taken + 1 < free {
+            let middle = taken.midpoint(free);
+            *(if is_free(&numbered(middle)) { &mut free } else { &mut taken }) = middle;
+        }
+        numbered(free).into()
+    }
+}
+
+#[cfg(test)]
+mod tests;
