@@ -32,6 +32,8 @@ mod schema;
 mod signature;
 mod tool;
 mod uri_template;
+#[cfg(feature = "validate")]
+pub mod validate;
 
 pub use content::{ContentBlock, ResourceContents, ToolOutput};
 pub use context::{CallContext, CallHost, Caller, ClientInfo, LogLevel, Progress};

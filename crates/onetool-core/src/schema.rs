@@ -42,6 +42,15 @@ impl Schema {
             .get_or_init(|| Arc::new(self.0.build.as_ref().map_or_else(JsonObject::new, |build| build())))
     }
 
+    /// Looks for references that multiply without end, see [`check_growth`](crate::validate::check_growth).
+    ///
+    /// # Errors
+    /// When there are such references.
+    #[cfg(feature = "validate")]
+    pub fn growth(&self) -> Result<(), crate::validate::GrowthError> {
+        crate::validate::check_growth(&self.peek())
+    }
+
     /// Returns the schema without keeping it in memory, for somebody who goes through all tools once.
     pub fn peek(&self) -> Cow<'_, JsonObject> {
         match (self.0.built.get(), &self.0.build) {

@@ -9,14 +9,15 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use futures::FutureExt as _;
 use http::StatusCode;
+use onetool_core::validate::{ArgumentError, Validator, WorkLimit};
 use onetool_core::{CallContext, CallHost, Caller, FailureLog, JsonObject, Tool, ToolOutput};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::answer::json;
 use crate::body;
 use crate::discovery::Web;
 use crate::options::ToolCall;
-use crate::validate::{ArgumentError, check};
 
 #[derive(Serialize)]
 struct Verdict {
@@ -38,10 +39,32 @@ pub(crate) async fn validate(State(web): State<Web>, Path(name): Path<String>, b
         Err(response) => return response,
     };
     let (status, errors) = match body::object(body, web.options.max_body).await {
-        Ok(args) => (StatusCode::OK, check(&tool.spec().input_schema, &args)),
+        Ok(args) => (StatusCode::OK, check(&tool, args).await.1),
         Err(error) => (error.status(), vec![ArgumentError::whole(error.to_string(), "format")]),
     };
     json(status, &Verdict { valid: errors.is_empty(), errors })
+}
+
+/// Returns the arguments and what is wrong with them; nothing passes a schema that is broken.
+///
+/// The schema is compiled each time, as the provider may list another one under the same name next time; and on a thread
+/// of its own, as nobody knows how long either takes.
+async fn check(tool: &Arc<dyn Tool>, args: JsonObject) -> (JsonObject, Vec<ArgumentError>) {
+    let tool = tool.clone();
+    let checked = tokio::task::spawn_blocking(move || {
+        let schema = &tool.spec().input_schema;
+        let args = Value::Object(args);
+        let validator = Validator::for_value(schema, &WorkLimit::FULL);
+        let errors = validator.check(&args, &WorkLimit::FULL);
+        let errors = errors.unwrap_or_else(|error| vec![ArgumentError::whole(error.to_string(), "schema")]);
+        match args {
+            Value::Object(args) => (args, errors),
+            _ => (JsonObject::new(), errors),
+        }
+    });
+    checked.await.unwrap_or_else(|error| {
+        (JsonObject::new(), vec![ArgumentError::whole(format!("the check failed: {error}"), "schema")])
+    })
 }
 
 /// Calls a tool. Its future is dropped, and so cancelled, when the client closes the request.
@@ -59,7 +82,7 @@ pub(crate) async fn call(
         Ok(args) => args,
         Err(error) => return error.into_response(),
     };
-    let errors = check(&tool.spec().input_schema, &args);
+    let (args, errors) = check(&tool, args).await;
     if !errors.is_empty() {
         let refused = Refused { error: "The arguments do not fit the tool's schema.", errors };
         return json(StatusCode::BAD_REQUEST, &refused);

@@ -43,7 +43,6 @@ mod gateway;
 mod guard;
 mod options;
 mod page;
-mod validate;
 
 pub use discovery::router;
 pub use gateway::{
@@ -52,5 +51,5 @@ pub use gateway::{
     SearchQuery, ServerInfo, ServerLog, Shortcuts, SnippetInfo, SnippetParameter, StatsQuery, TermMatch,
     ToolDetail, ToolRow, gateway_router,
 };
+pub use onetool_core::validate::ArgumentError;
 pub use options::{ToolCall, WebOptions};
-pub use validate::ArgumentError;

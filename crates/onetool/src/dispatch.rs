@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
+use onetool_core::validate::ArgumentError;
 use onetool_core::{CallContext, FailureLog, JsonObject, ToolError, ToolName, ToolOutput};
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -12,7 +13,6 @@ use tracing::Instrument as _;
 
 use crate::catalog::{Catalog, Entry, Source, UnknownName};
 use crate::sanitize;
-use crate::validate::ArgumentError;
 
 /// A call that gave no output.
 #[derive(Debug, thiserror::Error)]
@@ -208,7 +208,7 @@ impl Dispatch {
         &self,
         catalog: &Catalog,
         name: &str,
-        mut args: JsonObject,
+        args: JsonObject,
         cx: CallContext,
     ) -> Result<ToolOutput, CallError> {
         let entry = catalog.resolve(name)?;
@@ -216,21 +216,17 @@ impl Dispatch {
         if !catalog.rules().policy.allows(tool) {
             return Err(CallError::Denied { tool: tool.clone() });
         }
-        let errors = entry.validator().check(&args);
-        if !errors.is_empty() {
-            return Err(CallError::Invalid { tool: tool.clone(), errors });
-        }
-        // To the author of a server or an API, a default is documentation: what the caller leaves out stays out.
-        if !entry.source().is_remote() {
-            fill_defaults(&mut args, &entry.spec().input_schema);
-        }
         let Ok(_permit) = self.in_flight.acquire().await else { return Err(CallError::ShuttingDown) };
         // `run` keeps its own time; every call that its code makes has this one, as every direct call has.
         let keeps_own_time = *entry.source() == Source::Surface;
         let cx = if keeps_own_time { cx } else { cx.with_deadline(Instant::now() + self.timeout) };
-        let output = run(entry, args, cx).await?;
-        check_output(entry, &output)?;
-        Ok(output)
+        let mut args = check_arguments(entry, args, &cx).await?;
+        // To the author of a server or an API, a default is documentation: what the caller leaves out stays out.
+        if !entry.source().is_remote() {
+            fill_defaults(&mut args, &entry.spec().input_schema);
+        }
+        let output = run(entry, args, cx.clone()).await?;
+        check_output(entry, output, &cx).await
     }
 
     /// Refuses new calls and waits for those under way, at most until `limit` has passed.
@@ -272,15 +268,32 @@ async fn run(entry: &Entry, args: JsonObject, cx: CallContext) -> Result<ToolOut
 
 /// Holds our own tools to the output schema they declare. What an upstream or an API answers is passed on as it is: a
 /// response must not be lost to a careless schema.
-fn check_output(entry: &Entry, output: &ToolOutput) -> Result<(), CallError> {
-    let errors = match entry.output_check() {
-        Some(check) if !output.is_error => check.check(output.structured_content.as_ref()),
-        _ => Vec::new(),
+async fn check_output(
+    entry: &Entry,
+    mut output: ToolOutput,
+    cx: &CallContext,
+) -> Result<ToolOutput, CallError> {
+    let Some(check) = entry.output().filter(|_| !output.is_error) else { return Ok(output) };
+    let errors = match output.structured_content.take() {
+        Some(content) => {
+            let (content, errors) = check.check(content, cx.deadline()).await;
+            output.structured_content = Some(content);
+            errors
+        }
+        None => vec![ArgumentError::whole("there is no structured content", "required")],
     };
     if errors.is_empty() {
-        return Ok(());
+        return Ok(output);
     }
     Err(CallError::InvalidOutput { tool: entry.name().clone(), errors })
+}
+
+/// Refuses arguments that break the tool's schema.
+async fn check_arguments(entry: &Entry, args: JsonObject, cx: &CallContext) -> Result<JsonObject, CallError> {
+    match entry.arguments().check(Value::Object(args), cx.deadline()).await {
+        (Value::Object(args), errors) if errors.is_empty() => Ok(args),
+        (_, errors) => Err(CallError::Invalid { tool: entry.name().clone(), errors }),
+    }
 }
 
 /// Puts the schema's defaults in for arguments that were not given, so that no handler has to repeat them.

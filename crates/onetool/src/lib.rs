@@ -42,7 +42,6 @@ mod meta_tools;
 mod notify;
 pub mod openapi;
 mod ot;
-mod output_check;
 mod packs;
 mod random;
 mod read;
@@ -57,7 +56,6 @@ mod server;
 mod shortcuts;
 pub mod stats;
 pub mod storage;
-pub mod validate;
 mod worker;
 
 pub use onetool_core::*;

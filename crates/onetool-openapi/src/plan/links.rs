@@ -173,6 +173,46 @@ impl<'p, 't> Links<'p, 't> {
     }
 }
 
+/// To how many schemas a definition may expand that all concern one value, and how deep they may be nested.
+const MAX_EXPANSION: u64 = 1_000_000;
+const MAX_NESTING: usize = 64;
+
+impl Links<'_, '_> {
+    /// Finds definitions that expand to more schemas than anybody can check a value against. There are no circles left.
+    pub(super) fn runaway(&self) -> HashSet<&str> {
+        /// To how many schemas a definition expands, and how deep they are nested.
+        type Size = (u64, usize);
+        let mut sizes: Vec<Option<Size>> = vec![None; self.definitions.len()];
+        for start in 0..self.definitions.len() {
+            let mut stack = vec![start];
+            while let Some(&at) = stack.last() {
+                let parts = self.parts(at);
+                let unknown: Vec<usize> = parts.clone().filter(|part| sizes[*part].is_none()).collect();
+                if sizes[at].is_none() && !unknown.is_empty() {
+                    stack.extend(unknown);
+                    continue;
+                }
+                stack.pop();
+                let add = |(count, depth): Size, (more, below): Size| {
+                    (count.saturating_add(more), depth.max(below.saturating_add(1)))
+                };
+                sizes[at] = Some(parts.filter_map(|part| sizes[part]).fold((1, 0), add));
+            }
+        }
+        let is_runaway = |size: &Option<Size>| {
+            size.is_some_and(|(count, depth)| count > MAX_EXPANSION || depth > MAX_NESTING)
+        };
+        let named = self.definitions.iter().zip(&sizes);
+        named.filter(|(_, size)| is_runaway(size)).map(|(definition, _)| definition.name.as_str()).collect()
+    }
+
+    /// Returns the definitions that concern the same value as this one, as often as they are applied.
+    fn parts(&self, at: usize) -> impl Iterator<Item = usize> + Clone {
+        let is_cut = move |part: &usize| self.cuts.contains(&(at, *part));
+        self.definitions[at].in_place.iter().copied().filter(move |part| !is_cut(part))
+    }
+}
+
 /// The references of one schema.
 pub(super) struct Scope<'a, 'p, 't> {
     pub(super) links: &'a mut Links<'p, 't>,

@@ -205,6 +205,7 @@ impl Planner<'_, '_> {
         self.links.cut_circles();
         let cut: IndexSet<usize> = self.links.cuts.iter().map(|(from, _)| *from).collect();
         for at in cut {
+            self.links.definitions[at].in_place.clear();
             schemas[at] = self.translate_definition(at).to_string();
         }
         let failed =
@@ -223,6 +224,7 @@ impl Planner<'_, '_> {
                 .warnings
                 .insert(format!("'{key}' under operations is no operation of this description"));
         }
+        self.leave_out_runaways();
         for operation in &mut self.operations {
             operation.output = operation.output.filter(|output| self.store.is_within(*output, OUTPUT_MAX));
         }
@@ -230,6 +232,29 @@ impl Planner<'_, '_> {
         self.header.token_estimate = token_estimate(&self.operations, &self.store);
         let plan = Plan { header: self.header, operations: self.operations, store: self.store };
         Ok(Planned::Whole(Box::new(plan)))
+    }
+}
+
+impl Planner<'_, '_> {
+    /// Leaves out operations whose arguments nobody could check.
+    fn leave_out_runaways(&mut self) {
+        let runaway = self.links.runaway();
+        if runaway.is_empty() {
+            return;
+        }
+        let found = |schema: Span| self.store.reachable(schema).find(|(name, _)| runaway.contains(name));
+        for operation in std::mem::take(&mut self.operations) {
+            match found(operation.input) {
+                Some((name, _)) => {
+                    let reason = format!("the references of its schema grow exponentially at '{name}'");
+                    self.header.left_out.push((operation.key, reason));
+                }
+                None => {
+                    let output = operation.output.filter(|output| found(*output).is_none());
+                    self.operations.push(Operation { output, ..operation });
+                }
+            }
+        }
     }
 }
 

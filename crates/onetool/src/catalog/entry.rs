@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use onetool_core::{JsonObject, Tool, ToolName, ToolSpec};
 
 use super::RegisterError;
-use crate::output_check::OutputCheck;
-use crate::validate::{Validator, listed_schema};
+use super::check::Check;
+use super::listed::listed_schema;
 
 /// Where a tool, resource or prompt comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -117,8 +117,9 @@ pub struct Entry {
     source: Source,
     is_untrusted: bool,
     listed_schema: OnceLock<Arc<JsonObject>>,
-    validator: OnceLock<Validator>,
-    output_check: OnceLock<OutputCheck>,
+    arguments: Arc<Check>,
+    /// Only our own tools are held to what they declare.
+    output: Option<Arc<Check>>,
 }
 
 impl Entry {
@@ -128,23 +129,16 @@ impl Entry {
         source: Source,
     ) -> Result<Self, RegisterError> {
         let spec = tool.spec();
-        let (validator, output_check) = (OnceLock::new(), OnceLock::new());
+        let arguments = Check::of_arguments(spec.input_schema.clone());
+        let output = spec.output_schema.clone().filter(|_| !source.is_remote()).map(Check::of_output);
         if source.is_checked_at_registration() {
-            let compiled = Validator::compile(&spec.input_schema);
-            if let Some(reason) = compiled.broken() {
-                return Err(RegisterError::InvalidSchema {
-                    name: spec.name.clone(),
-                    reason: reason.to_owned(),
-                });
+            if let Some(reason) = arguments.broken() {
+                let (name, reason) = (spec.name.clone(), reason.to_owned());
+                return Err(RegisterError::InvalidSchema { name, reason });
             }
-            // The locks are new, so nothing can be in them yet.
-            let _ = validator.set(compiled);
-            if let Some(schema) = &spec.output_schema {
-                let compiled = OutputCheck::compile(schema);
-                if let Some(reason) = compiled.broken() {
-                    return Err(RegisterError::InvalidOutputSchema { name: spec.name.clone(), reason });
-                }
-                let _ = output_check.set(compiled);
+            if let Some(reason) = output.as_ref().and_then(Check::broken) {
+                let (name, reason) = (spec.name.clone(), reason.to_owned());
+                return Err(RegisterError::InvalidOutputSchema { name, reason });
             }
         }
         Ok(Self {
@@ -153,8 +147,8 @@ impl Entry {
             source,
             is_untrusted: false,
             listed_schema: OnceLock::new(),
-            validator,
-            output_check,
+            arguments: Arc::new(arguments),
+            output: output.map(Arc::new),
         })
     }
 
@@ -195,8 +189,8 @@ impl Entry {
             source: self.source.clone(),
             is_untrusted: self.is_untrusted,
             listed_schema: self.listed_schema.clone(),
-            validator: OnceLock::new(),
-            output_check: OnceLock::new(),
+            arguments: self.arguments.clone(),
+            output: self.output.clone(),
         }
     }
 
@@ -215,14 +209,13 @@ impl Entry {
         self.listed_schema.get_or_init(|| listed_schema(self.spec().input_schema.shared()))
     }
 
-    /// Returns the check of its arguments, compiled on first use.
-    pub fn validator(&self) -> &Validator {
-        self.validator.get_or_init(|| Validator::compile(&self.spec().input_schema))
+    /// Returns the check of its arguments.
+    pub(crate) fn arguments(&self) -> &Check {
+        &self.arguments
     }
 
-    /// Returns the check of what it answers, compiled on first use; only our own tools have one.
-    pub(crate) fn output_check(&self) -> Option<&OutputCheck> {
-        let schema = self.spec().output_schema.as_ref().filter(|_| !self.source.is_remote())?;
-        Some(self.output_check.get_or_init(|| OutputCheck::compile(schema)))
+    /// Returns the check of what it answers; only our own tools have one.
+    pub(crate) fn output(&self) -> Option<&Check> {
+        self.output.as_deref()
     }
 }

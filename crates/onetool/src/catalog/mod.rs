@@ -1,8 +1,10 @@
 //! Every tool, resource and prompt there is, in immutable snapshots that are swapped at once.
 
 mod active;
+mod check;
 mod entry;
 mod error;
+mod listed;
 mod names;
 mod policy;
 mod remote;

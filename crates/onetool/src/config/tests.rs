@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use onetool_core::validate::{Validator, WorkLimit};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -54,13 +55,14 @@ fn load_text(text: &str) -> Result<Config, ConfigError> {
 
 #[test]
 fn valid_configurations_load_and_satisfy_the_schema() {
-    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    let schema = json_schema();
+    let schema = Validator::for_arguments(schema.as_object().unwrap(), &WorkLimit::FULL);
     for path in configs("valid") {
         load(&path, &test_env).unwrap_or_else(|error| panic!("{}", error.report()));
         let mut tree = include::read_tree(&path).unwrap();
         expand::Variables::new(indexmap::IndexMap::new(), &test_env).expand(&mut tree, "").unwrap();
         let value: Value = de::from_tree(&tree).unwrap();
-        let errors: Vec<String> = schema.iter_errors(&value).map(|it| it.to_string()).collect();
+        let errors = schema.check(&value, &WorkLimit::FULL).unwrap();
         assert!(errors.is_empty(), "{}: {errors:?}", path.display());
     }
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use onetool_cage::JobError;
+use onetool_core::Tool;
 use onetool_openapi::{Api, LoadError, Loader};
 use onetool_proxy::{Snapshot, State, Surroundings, Upstream};
 use tokio::runtime::Handle;
@@ -393,15 +394,33 @@ fn news_of(snapshot: &Snapshot, is_untrusted: bool) -> News {
         State::Failed { reason } => SourceState::Failed { reason: reason.to_string() },
         State::Disabled => SourceState::Disabled,
     };
+    let (tools, notes) = usable(&snapshot.tools);
     let offer = Offer {
-        tools: snapshot.tools.clone(),
+        tools,
         resources: snapshot.resources.clone(),
         prompts: snapshot.prompts.clone(),
         description: snapshot.instructions.clone(),
         is_untrusted,
     };
     let tokens = offer.tools.iter().map(|tool| record::spec_tokens(tool.spec())).sum();
-    News { state, offer, notes: Vec::new(), tokens }
+    News { state, offer, notes, tokens }
+}
+
+/// Leaves out tools whose arguments nobody could check, and says which.
+fn usable(tools: &[Arc<dyn Tool>]) -> (Vec<Arc<dyn Tool>>, Vec<String>) {
+    let mut notes = Vec::new();
+    let is_usable = |tool: &&Arc<dyn Tool>| {
+        let spec = tool.spec();
+        match spec.input_schema.growth() {
+            Ok(()) => true,
+            Err(error) => {
+                notes.push(format!("'{}' is left out: {error}", spec.name));
+                false
+            }
+        }
+    };
+    let tools = tools.iter().filter(is_usable).cloned().collect();
+    (tools, notes)
 }
 
 /// Loads a description; one that could not be fetched is tried again.

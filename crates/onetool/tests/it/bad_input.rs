@@ -113,8 +113,6 @@ async fn after_shutdown_new_calls_are_refused() {
     let server = server();
     server.register_tool(echo()).unwrap();
     assert!(server.shut_down(Duration::from_secs(1)).await);
-    let error = server.call("demo.echo", JsonObject::new(), CallContext::detached()).await.unwrap_err();
-    assert!(error.to_string().contains("schema validation"), "{error}");
     let args = crate::object(json!({"text": "x"}));
     let error = server.call("demo.echo", args, CallContext::detached()).await.unwrap_err();
     assert_eq!(error.to_string(), "the server is shutting down and takes no new calls");

@@ -22,6 +22,7 @@ mod run;
 mod run_limits;
 mod run_stops;
 mod run_trust;
+mod schemas;
 mod sessions;
 mod sources;
 mod ways;

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use onetool_core::JsonObject;
+use onetool_core::validate::check_schema;
 use serde_json::{Value, json};
 
 use crate::config::ConfigError;
@@ -68,16 +69,12 @@ fn from_params(params: IndexMap<String, JsonObject>, place: &Place<'_>) -> Resul
 }
 
 fn check(schema: &Value, place: &Place<'_>) -> Result<(), ConfigError> {
-    let Err(error) = jsonschema::validator_for(schema) else {
-        return Ok(());
-    };
-    // The value may be a secret, the keyword that it breaks is not.
-    let keyword = error.instance_path().to_string();
-    let reason = if keyword.ends_with("/type") {
+    let Err(error) = check_schema(schema) else { return Ok(()) };
+    let reason = if error.path.ends_with("/type") {
         "the types are string, integer, number, boolean, array, object and null".to_owned()
     } else {
-        error.masked().to_string()
+        error.message
     };
-    let keyword = if keyword.is_empty() { keyword } else { format!(" at {keyword}") };
+    let keyword = if error.path.is_empty() { String::new() } else { format!(" at {}", error.path) };
     Err(ConfigError::invalid(place, format!("not a JSON Schema{keyword}: {reason}")))
 }

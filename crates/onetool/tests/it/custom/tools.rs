@@ -180,7 +180,7 @@ async fn cus_6_1_a_schema_that_is_none_is_refused_at_registration() {
     assert_snapshot!(error, @r#"the input schema of tool 'demo.odd' is not valid: at '/properties': 5 is not of type "object""#);
     let not_an_object = tool_fn("demo.text", "", |text: String, _: CallContext| async { text });
     let error = server.register_tool(not_an_object).unwrap_err();
-    assert_snapshot!(error, @r#"the input schema of tool 'demo.text' is not valid: arguments are an object, so 'type' has to be 'object', not "string""#);
+    assert_snapshot!(error, @r#"the input schema of tool 'demo.text' is not valid: arguments are an object, so 'type' must be 'object', not "string""#);
     assert_eq!(server.catalog().tools().count(), THERE.len());
 }
 

@@ -1,82 +1,15 @@
-//! Checks arguments against a tool's JSON Schema, and makes schemas that every client accepts.
+//! Schemas in the form that every client accepts.
 
 use std::sync::Arc;
 
 use onetool_core::JsonObject;
-use serde::Serialize;
 use serde_json::{Value, json};
-
-const MAX_ERRORS: usize = 10;
-const MAX_MESSAGE: usize = 300;
-
-/// One way in which arguments break a schema.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ArgumentError {
-    /// Where, as a JSON Pointer; empty for the arguments as a whole.
-    pub path: String,
-    /// Why, in words.
-    pub message: String,
-    /// The keyword of the schema that was broken.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keyword: Option<String>,
-}
-
-/// The compiled check of one tool's arguments, or the reason why there is none.
-pub struct Validator(Result<jsonschema::Validator, String>);
-
-impl Validator {
-    /// Compiles a schema. References to other documents are never followed.
-    pub fn compile(schema: &JsonObject) -> Self {
-        if let Some(kind) = schema.get("type").filter(|kind| *kind != "object") {
-            return Self(Err(format!("arguments are an object, so 'type' has to be 'object', not {kind}")));
-        }
-        let schema = Value::Object(schema.clone());
-        if let Err(error) = jsonschema::meta::validate(&schema) {
-            return Self(Err(format!("at '{}': {}", error.instance_path(), error)));
-        }
-        Self(jsonschema::validator_for(&schema).map_err(|error| error.to_string()))
-    }
-
-    /// Returns why the schema cannot be used, if it cannot.
-    pub fn broken(&self) -> Option<&str> {
-        self.0.as_ref().err().map(String::as_str)
-    }
-
-    /// Returns what is wrong with the arguments; nothing passes a schema that is broken.
-    pub fn check(&self, args: &JsonObject) -> Vec<ArgumentError> {
-        match &self.0 {
-            Ok(validator) => {
-                // The validator wants a `Value`; moving the map in and out would need a mutable borrow of the caller.
-                let args = Value::Object(args.clone());
-                validator.iter_errors(&args).take(MAX_ERRORS).map(|error| describe(&error)).collect()
-            }
-            Err(reason) => vec![ArgumentError {
-                path: String::new(),
-                message: format!("Invalid schema: {reason}"),
-                keyword: Some("schema".into()),
-            }],
-        }
-    }
-}
-
-fn describe(error: &jsonschema::ValidationError<'_>) -> ArgumentError {
-    let mut message = error.to_string();
-    if message.len() > MAX_MESSAGE {
-        // The text quotes the value; a large one would drown what is wrong with it.
-        message = error.masked().to_string();
-    }
-    ArgumentError {
-        path: error.instance_path().to_string(),
-        message,
-        keyword: Some(error.kind().keyword().to_owned()),
-    }
-}
 
 /// Returns the schema in the form that every client accepts: `type: object`, and no union at the top.
 ///
 /// Several clients refuse a whole tool list because of one top-level `oneOf`. Such a schema is listed with the
 /// properties of all its variants, each optional unless all of them require it; the check still uses the original.
-pub fn listed_schema(schema: &Arc<JsonObject>) -> Arc<JsonObject> {
+pub(super) fn listed_schema(schema: &Arc<JsonObject>) -> Arc<JsonObject> {
     const UNIONS: [&str; 3] = ["oneOf", "anyOf", "allOf"];
     let has_union = UNIONS.iter().any(|union| schema.contains_key(*union));
     if !has_union && schema.get("type").is_some_and(|kind| kind == "object") {

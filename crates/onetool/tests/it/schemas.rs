@@ -1,0 +1,133 @@
+//! H4: schemas from outside that would keep a validator busy forever.
+
+use std::time::Duration;
+
+use onetool::{CallContext, CallError, Gateway, RegisterError, SourceState, ToolSpec, dynamic_tool};
+use onetool_testkit::{Client, Era, scripted_upstream};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{gateway, object, server};
+
+/// Each definition applies the next one twice.
+fn doubled(levels: usize) -> Value {
+    let next = |level: usize| json!({"$ref": format!("#/$defs/d{}", level + 1)});
+    let mut definitions: serde_json::Map<String, Value> = (0..levels)
+        .map(|level| (format!("d{level}"), json!({"allOf": [next(level), next(level)]})))
+        .collect();
+    definitions.insert(format!("d{levels}"), json!({"required": ["a"]}));
+    json!({"type": "object", "$ref": "#/$defs/d0", "$defs": definitions})
+}
+
+/// Accepted as it is, and more work for each item of `list` than anybody should do.
+fn costly() -> Value {
+    let mut schema = doubled(17);
+    schema["properties"] = json!({"list": {"items": {"$ref": "#/$defs/d0"}}});
+    schema
+}
+
+/// A gateway in front of a server whose tool `echo` has this schema.
+async fn in_front_of(folder: &TempDir, schema: &Value) -> Gateway {
+    let path = folder.path().join("schema.json");
+    std::fs::write(&path, schema.to_string()).unwrap();
+    let (program, path) = (scripted_upstream(), path.display().to_string());
+    let yaml =
+        format!("servers:\n  up: {{command: {}, args: [server, 'schema={path}']}}\n", program.display());
+    let gateway = gateway(folder.path(), &yaml);
+    gateway.connected().await;
+    gateway
+}
+
+#[tokio::test]
+async fn h4_a_server_s_tool_with_references_that_multiply_is_left_out_and_named() {
+    let folder = TempDir::new().unwrap();
+    let gateway = in_front_of(&folder, &doubled(31)).await;
+    let [report] = &gateway.sources()[..] else { panic!("one server") };
+    assert_eq!(report.state, SourceState::Connected);
+    let note = "'up.echo' is left out: its references grow exponentially: '#/$defs/d13' expands to more than 1000000 schemas";
+    assert!(report.notes.iter().any(|it| it == note), "{:?}", report.notes);
+    let catalog = gateway.server().catalog();
+    assert!(catalog.resolve("up.echo").is_err());
+    assert!(catalog.resolve("up.env").is_ok(), "the others are there");
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn h4_an_operation_with_references_that_multiply_is_left_out_and_named() {
+    let folder = TempDir::new().unwrap();
+    let schema = doubled(31);
+    let definitions = schema["$defs"].to_string().replace("#/$defs/", "#/components/schemas/");
+    let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/d0"}}});
+    let operation = |id: &str| json!({"operationId": id});
+    let spec = json!({
+        "openapi": "3.1.0", "servers": [{"url": "https://93.184.215.14"}],
+        "paths": {"/a": {
+            "get": operation("fine"),
+            "post": {"operationId": "costly", "requestBody": {"content": content}},
+            "put": {"operationId": "answered", "responses": {"200": {"content": content}}},
+        }},
+        "components": {"schemas": serde_json::from_str::<Value>(&definitions).unwrap()},
+    });
+    std::fs::write(folder.path().join("api.json"), spec.to_string()).unwrap();
+    let gateway = gateway(folder.path(), "openapi: {api: {spec: api.json}}\n");
+    gateway.connected().await;
+    let [report] = &gateway.sources()[..] else { panic!("one API") };
+    let note = "'costly' is left out: the references of its schema grow exponentially at 'd0'";
+    assert!(report.notes.iter().any(|it| it == note), "{:?}", report.notes);
+    let catalog = gateway.server().catalog();
+    assert!(catalog.resolve("api.costly").is_err());
+    assert!(catalog.resolve("api.fine").is_ok());
+    let answered = catalog.resolve("api.answered").unwrap();
+    assert!(answered.spec().output_schema.is_none(), "an answer's schema can be done without");
+}
+
+#[tokio::test]
+async fn h4_our_own_tool_with_references_that_multiply_is_refused() {
+    let spec = ToolSpec { input_schema: object(doubled(31)).into(), ..ToolSpec::new("a", "A.") };
+    let tool = dynamic_tool(spec, |_, _| async { "never" });
+    match server().register_tool(tool) {
+        Err(RegisterError::InvalidSchema { reason, .. }) => {
+            assert!(reason.contains("'#/$defs/d13'"), "{reason}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn h4_a_check_that_takes_too_much_ends_and_holds_nobody_up() {
+    let folder = TempDir::new().unwrap();
+    let gateway = in_front_of(&folder, &costly()).await;
+    let items: Vec<Value> = (0..2000).map(|i| json!({"a": i})).collect();
+    let args = object(json!({"a": 1, "list": items}));
+    let innocent = Client::connect(gateway.server()).await;
+    let costly = gateway.server().call("up.echo", args, CallContext::detached());
+    let mut costly = std::pin::pin!(costly);
+    let mut answers = 0;
+    let error = loop {
+        tokio::select! {
+            result = &mut costly => break result.unwrap_err(),
+            is_alive = innocent.is_alive(Era::Sessions) => {
+                assert!(is_alive);
+                answers += 1;
+            }
+        }
+    };
+    assert!(answers > 10, "{answers} answers while a check was under way, on one thread");
+    let CallError::Invalid { errors, .. } = error else { panic!("{error}") };
+    assert_eq!(errors[0].message, "checking it against its schema takes too much work");
+    let fine = object(json!({"a": 1, "list": [{"a": 2}]}));
+    assert!(gateway.server().call("up.echo", fine, CallContext::detached()).await.is_ok());
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn h4_a_check_ends_with_the_call() {
+    let folder = TempDir::new().unwrap();
+    let gateway = in_front_of(&folder, &costly()).await;
+    let items: Vec<Value> = (0..2000).map(|i| json!({"a": i})).collect();
+    let args = object(json!({"a": 1, "list": items}));
+    let cx = CallContext::detached().with_deadline(std::time::Instant::now() + Duration::from_millis(1));
+    let error = gateway.server().call("up.echo", args, cx).await.unwrap_err();
+    assert!(matches!(error, CallError::Invalid { .. }), "{error}");
+    gateway.close().await;
+}
