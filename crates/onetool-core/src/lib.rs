@@ -30,6 +30,7 @@ mod provider;
 mod resource;
 mod schema;
 mod signature;
+mod similar;
 mod tool;
 mod uri_template;
 #[cfg(feature = "validate")]
@@ -50,6 +51,7 @@ pub use provider::{ToolsProvider, from_async_fn, from_fn};
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
 pub use schema::Schema;
 pub use signature::{Parameter, parameters, signature};
+pub use similar::{COMPARED_MAX, shorten, shown, similar_items, similar_names, similarity};
 pub use tool::{IntoToolOutput, Json, Tool, ToolAnnotations, ToolFn, ToolSpec, dynamic_tool, tool_fn};
 pub use uri_template::UriTemplate;
 

@@ -10,8 +10,12 @@ use crate::render::yaml_flow;
 pub(crate) enum Answer {
     /// Data; as text it is YAML in flow style.
     Data(Value),
+    /// A page of lines; as text, each has a line of its own.
+    Page(Value),
     /// Text, also inside code.
     Text(String),
+    /// An error that code gets as text, and everybody else as an error.
+    Error(String),
 }
 
 impl Answer {
@@ -25,8 +29,10 @@ impl IntoToolOutput for Answer {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         let (text, data) = match self {
             Self::Text(text) => (text, None),
+            Self::Error(text) => return Ok(ToolOutput::error(text)),
             Self::Data(Value::String(text)) => (text.clone(), Some(text.into())),
             Self::Data(data) => (yaml_flow::to_text(&data), Some(data)),
+            Self::Page(data) => (yaml_flow::to_text_with_lines(&data, "lines"), Some(data)),
         };
         Ok(ToolOutput { structured_content: data, ..ToolOutput::text(text) })
     }

@@ -58,6 +58,7 @@ pub(super) async fn result(context: OtContext, args: Page, cx: CallContext) -> R
         fuzzy: args.fuzzy,
         path: given(args.path),
         with_places: false,
+        max_size: context.config.output.max_inline_size,
     };
-    Ok(Answer::Data(json!(context.host.result(query, &cx).await?)))
+    Ok(Answer::Page(json!(context.host.result(query, &cx).await?)))
 }

@@ -9,12 +9,19 @@ const MAX_FLOW_LEVELS: usize = 2;
 /// Longer keys have to be marked as keys.
 const MAX_PLAIN_KEY: usize = 1000;
 
-/// Writes a value in flow style: `{key: value}`, a list of objects as one line each, an object that holds
-/// collections as one `key: value` line per key. What nests deeper than two levels is in block style.
+/// Writes a value in flow style: `{key: value}`, a list of objects as one line each, also below a key, an object that
+/// holds collections as one `key: value` line per key. What nests deeper than two levels is in block style.
 ///
 /// Every YAML 1.2 parser reads the same value back.
 pub(crate) fn to_text(value: &Value) -> String {
     let mut writer = Writer::new(MAX_FLOW_LEVELS);
+    writer.node(value, 0);
+    writer.out
+}
+
+/// Writes a value as [`to_text`] does, but the items of the list under `key` on lines of their own.
+pub(crate) fn to_text_with_lines(value: &Value, key: &'static str) -> String {
+    let mut writer = Writer { lines_key: Some(key), ..Writer::new(MAX_FLOW_LEVELS) };
     writer.node(value, 0);
     writer.out
 }
@@ -41,13 +48,15 @@ struct Writer {
     out: String,
     /// How many levels of flow style may stand inside each other.
     levels: usize,
+    /// The key of a list whose items stand on lines of their own, however short they are.
+    lines_key: Option<&'static str>,
     /// Whether the last thing written is a literal block, to which the line break behind it belongs.
     ends_in_block: bool,
 }
 
 impl Writer {
     fn new(levels: usize) -> Self {
-        Self { out: String::new(), levels, ends_in_block: false }
+        Self { out: String::new(), levels, lines_key: None, ends_in_block: false }
     }
 
     /// Writes a value that begins where the writer stands; further lines are indented.
@@ -61,20 +70,23 @@ impl Writer {
                     self.entry(key, value, indent);
                 }
             }
-            Value::Array(items) if !self.is_simple(value) => {
-                for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        self.new_line(indent);
-                    }
-                    self.out.push_str("- ");
-                    if self.fits(item) {
-                        self.leaf(item, indent + 2);
-                    } else {
-                        self.node(item, indent + 2);
-                    }
-                }
-            }
+            Value::Array(items) if !self.is_simple(value) => self.sequence(items, indent),
             _ => self.leaf(value, indent + 2),
+        }
+    }
+
+    /// Writes a list with an item on each line.
+    fn sequence(&mut self, items: &[Value], indent: usize) {
+        for (index, item) in items.iter().enumerate() {
+            if index > 0 {
+                self.new_line(indent);
+            }
+            self.out.push_str("- ");
+            if self.fits(item) {
+                self.leaf(item, indent + 2);
+            } else {
+                self.node(item, indent + 2);
+            }
         }
     }
 
@@ -87,12 +99,19 @@ impl Writer {
             self.scalar(key, Style::Block);
         }
         self.out.push(':');
-        if self.fits(value) {
-            self.out.push(' ');
-            self.leaf(value, indent + 2);
-        } else {
-            self.new_line(indent + 2);
-            self.node(value, indent + 2);
+        match value {
+            Value::Array(items) if self.lines_key == Some(key) && !items.is_empty() => {
+                self.new_line(indent + 2);
+                self.sequence(items, indent + 2);
+            }
+            _ if self.fits(value) => {
+                self.out.push(' ');
+                self.leaf(value, indent + 2);
+            }
+            _ => {
+                self.new_line(indent + 2);
+                self.node(value, indent + 2);
+            }
         }
     }
 
@@ -161,10 +180,14 @@ impl Writer {
         is_leaf(value) || (self.levels > 0 && children(value).all(is_leaf))
     }
 
-    /// Tells whether a value below a key or a dash is written in flow style.
+    /// Tells whether a value below a key or a dash is written in flow style; a list of objects never is.
     fn fits(&self, value: &Value) -> bool {
-        is_leaf(value) || fits_in(value, self.levels)
+        is_leaf(value) || (fits_in(value, self.levels) && !is_list_of_objects(value))
     }
+}
+
+fn is_list_of_objects(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| items.iter().any(|it| it.is_object() && !is_leaf(it)))
 }
 
 fn fits_in(value: &Value, levels: usize) -> bool {

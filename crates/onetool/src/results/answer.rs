@@ -12,6 +12,8 @@ const PREVIEW_COST: usize = 2800;
 /// What a line costs beyond its text: quotes, a comma, a line break and indentation.
 const COST_PER_LINE: usize = 10;
 const SUMMARY_COST: usize = 700;
+/// What the keys of a page and its note may cost.
+const KEYS_COST: usize = 320;
 
 /// A result that was stored, and what to tell about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +68,14 @@ impl StoredResult {
             "query": self.query(),
         })
     }
+}
+
+/// Returns how many of some lines an answer of at most `max` bytes can hold, in whatever format; at least one.
+pub(super) fn affordable<'a>(lines: impl Iterator<Item = &'a str>, max: usize) -> usize {
+    let mut left = max.saturating_sub(KEYS_COST);
+    let is_affordable =
+        |line: &&str| left.checked_sub(cost(line) + COST_PER_LINE).map(|rest| left = rest).is_some();
+    lines.take_while(is_affordable).count().max(1)
 }
 
 /// Returns the most bytes that any of our formats needs for a text, which may escape whatever is no plain letter.

@@ -6,6 +6,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use serde_json::Value;
 
 use super::indent::{MAX_DEPTH, indented};
+use super::lines::{LINE_MAX, has_long, lines};
 
 /// How many keys a summary names, and how much of each.
 const KEYS_SHOWN: usize = 8;
@@ -38,11 +39,19 @@ impl Prepared {
         let shape = Shape::of(&text);
         let is_one_line = text.trim().lines().nth(1).is_none();
         let text = if shape.is_some() && is_one_line { indented(&text) } else { text };
-        let total_lines = text.lines().count();
+        let total_lines = lines(&text).count();
         let kind = shape.as_ref().map_or_else(|| "text".to_owned(), Shape::to_string);
-        let summary = format!("{kind}; {total_lines} lines, {}", readable_size(text.len()));
+        let counted = counted(total_lines, has_long(&text));
+        let summary = format!("{kind}; {counted}, {}", readable_size(text.len()));
         Self { is_json: shape.is_some(), total_lines, summary, text }
     }
+}
+
+/// Says how many lines there are, and what counts as one.
+pub(super) fn counted(lines: usize, has_long: bool) -> String {
+    let split =
+        if has_long { format!(" (long ones split every {LINE_MAX} characters)") } else { String::new() };
+    format!("{lines} lines{split}")
 }
 
 /// What JSON looks like from afar.

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use onetool_core::shorten;
 use serde::{Deserialize, Serialize};
 
 use crate::random;
 
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const BYTES: usize = 10;
+const MAX_CHARACTERS: usize = 64;
 
 /// Names a stored result. A new one is 16 letters and digits that nobody can guess.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,7 +38,8 @@ impl fmt::Display for ResultHandle {
 
 impl From<&str> for ResultHandle {
     fn from(text: &str) -> Self {
-        Self(text.trim().to_owned())
+        // Nothing longer is a handle, and errors repeat it.
+        Self(shorten(text.trim(), MAX_CHARACTERS).into_owned())
     }
 }
 

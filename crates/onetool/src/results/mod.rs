@@ -4,9 +4,11 @@ mod answer;
 mod body;
 mod handle;
 mod indent;
+mod lines;
 mod path;
 mod query;
 mod search;
+mod stop;
 mod stream;
 
 #[cfg(test)]
@@ -32,9 +34,13 @@ pub use query::{QueryError, ResultPage, ResultQuery};
 use body::Prepared;
 #[cfg(feature = "python")]
 pub(crate) use body::cut;
+use lines::{has_long, lines};
+use stop::Stop;
 
 /// How long an expired result is still known to have been there.
 const TOMBSTONE: Duration = Duration::from_hours(7 * 24);
+/// How long a search may take.
+const SEARCH_LIMIT: Duration = Duration::from_secs(10);
 const CLEAN_UP_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How results are stored.
@@ -61,6 +67,16 @@ struct Shared {
     storage: Storage,
     clock: Clock,
     options: ResultOptions,
+    #[cfg(test)]
+    probe: Arc<Probe>,
+}
+
+/// What a test can see of the threads that search.
+#[cfg(test)]
+#[derive(Debug, Default)]
+struct Probe {
+    begun: std::sync::atomic::AtomicUsize,
+    given_up: std::sync::atomic::AtomicUsize,
 }
 
 /// What a list tells about a stored result; nothing of its content.
@@ -83,7 +99,13 @@ pub struct ResultInfo {
 impl ResultStore {
     /// Stores results in `storage`.
     pub fn new(storage: Storage, clock: Clock, options: ResultOptions) -> Self {
-        Self(Arc::new(Shared { storage, clock, options }))
+        Self(Arc::new(Shared {
+            storage,
+            clock,
+            options,
+            #[cfg(test)]
+            probe: Arc::default(),
+        }))
     }
 
     /// Stores a result for `owner`. JSON is stored in lines, also where it comes as one line of text.
@@ -91,7 +113,7 @@ impl ResultStore {
     /// # Errors
     /// When it is larger than the storage, or nothing can be kept at all.
     pub async fn put(&self, owner: &Caller, body: ResultBody) -> Result<StoredResult, StorageError> {
-        let Shared { storage, clock, options } = &*self.0;
+        let Shared { storage, clock, options, .. } = &*self.0;
         let prepared = blocking(move || Prepared::new(body)).await.ok_or(StorageError::Stopped)?;
         let (handle, now) = (ResultHandle::random(), clock.now());
         let size_bytes = prepared.text.len() as u64;
@@ -122,7 +144,20 @@ impl ResultStore {
         }
         let (text, is_json) = self.text(row).await?;
         let handle = query.handle.clone();
-        let page = blocking(move || query.page(&text, is_json)).await;
+        let (stop, _guard) = Stop::new(SEARCH_LIMIT);
+        #[cfg(test)]
+        let probe = self.0.probe.clone();
+        let page = blocking(move || {
+            #[cfg(test)]
+            probe.begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let page = query.page(&text, is_json, &stop);
+            #[cfg(test)]
+            if matches!(page, Err(QueryError::GivenUp)) {
+                probe.given_up.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            }
+            page
+        });
+        let page = page.await;
         page.unwrap_or(Err(QueryError::Storage { handle, source: StorageError::Stopped }))
     }
 
@@ -202,20 +237,13 @@ impl ResultStore {
         info: &ResultRowInfo,
         query: &ResultQuery,
     ) -> Result<ResultPage, QueryError> {
-        let lines = query.lines_of(info.total_lines);
-        let parts = self.parts(info, lines.clone()).await?;
-        let numbered = parts.iter().flat_map(|part| (part.first_line..).zip(part.body.lines()));
-        let chosen = numbered.filter(|(number, _)| lines.contains(number));
-        Ok(ResultPage {
-            lines: chosen.map(|(_, line)| line.to_owned()).collect(),
-            total_lines: info.total_lines,
-            returned: lines.len(),
-            offset: query.offset,
-            has_more: lines.end < info.total_lines,
-            matches: None,
-            numbers: Vec::new(),
-            marks: Vec::new(),
-        })
+        let asked = query.lines_of(info.total_lines);
+        let parts = self.parts(info, asked.clone()).await?;
+        let numbered = parts.iter().flat_map(|part| (part.first_line..).zip(lines(&part.body)));
+        let chosen: Vec<&str> =
+            numbered.filter(|(number, _)| asked.contains(number)).map(|(_, line)| line).collect();
+        let has_long = parts.iter().any(|part| has_long(&part.body));
+        Ok(query.page_with(chosen.iter().copied(), info.total_lines, info.total_lines, has_long))
     }
 
     async fn parts(&self, info: &ResultRowInfo, lines: Range<usize>) -> Result<Vec<ResultPart>, QueryError> {

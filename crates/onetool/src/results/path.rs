@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
+use onetool_core::shown;
 use serde_json::Value;
 
 use super::body::cut;
 
 const KEYS_SHOWN: usize = 10;
 const KEY_CHARACTERS: usize = 40;
-
 /// Why a path leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -69,12 +69,12 @@ pub(super) fn pick<'a>(value: &'a Value, path: &str) -> Result<&'a Value, PathEr
     let mut current = value;
     let mut parent = String::new();
     for step in parse(path)? {
-        let path = || path.to_owned();
+        let path = || shown(path).into_owned();
         let place = || if parent.is_empty() { "the result".to_owned() } else { format!("'{parent}'") };
         current = match (&step, current) {
             (Step::Key(key), Value::Object(object)) => object.get(key).ok_or_else(|| PathError::Key {
                 path: path(),
-                key: key.clone(),
+                key: shown(key).into_owned(),
                 parent: place(),
                 hint: keys_hint(object.keys()),
             })?,
@@ -87,7 +87,7 @@ pub(super) fn pick<'a>(value: &'a Value, path: &str) -> Result<&'a Value, PathEr
             }
             (step, other) => {
                 let part = match step {
-                    Step::Key(key) => format!("key '{key}'"),
+                    Step::Key(key) => format!("key '{}'", shown(key)),
                     Step::Index(index) => format!("item [{index}]"),
                 };
                 return Err(PathError::Kind { path: path(), part, parent: place(), kind: kind(other) });
@@ -105,7 +105,7 @@ pub(super) fn pick<'a>(value: &'a Value, path: &str) -> Result<&'a Value, PathEr
 }
 
 fn parse(path: &str) -> Result<Vec<Step>, PathError> {
-    let syntax = |at: &str| PathError::Syntax { path: path.to_owned(), at: cut(at, KEY_CHARACTERS) };
+    let syntax = |at: &str| PathError::Syntax { path: shown(path).into_owned(), at: cut(at, KEY_CHARACTERS) };
     let mut steps = Vec::new();
     let mut rest = path.trim();
     rest = rest.strip_prefix('$').filter(|it| it.is_empty() || it.starts_with(['.', '['])).unwrap_or(rest);

@@ -5,7 +5,10 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::answer::affordable;
+use super::lines::{LINE_MAX, has_long, lines};
 use super::search::Search;
+use super::stop::Stop;
 use super::{PathError, ResultHandle, path};
 use crate::storage::StorageError;
 
@@ -26,6 +29,8 @@ pub struct ResultQuery {
     pub path: Option<String>,
     /// Says for a search also where each line stands and what in it matched, which a person wants to see.
     pub with_places: bool,
+    /// How large the page may be, in bytes of whatever format it is written in; it has at least one line.
+    pub max_size: usize,
 }
 
 impl ResultQuery {
@@ -39,6 +44,7 @@ impl ResultQuery {
             fuzzy: false,
             path: None,
             with_places: false,
+            max_size: usize::MAX,
         }
     }
 
@@ -51,31 +57,59 @@ impl ResultQuery {
         }
     }
 
-    /// Reads the lines out of a stored text.
-    pub(super) fn page(&self, text: &str, is_json: bool) -> Result<ResultPage, QueryError> {
+    /// Reads the lines out of a stored text; gives up when `stop` says so.
+    pub(super) fn page(&self, text: &str, is_json: bool, stop: &Stop) -> Result<ResultPage, QueryError> {
         let picked = self.path.as_deref().map(|path| self.pick(text, is_json, path)).transpose()?;
-        let lines: Vec<&str> = picked.as_deref().unwrap_or(text).lines().collect();
+        let text = picked.as_deref().unwrap_or(text);
         let search = self.search.as_deref().map(|text| Search::new(text, self.fuzzy)).transpose()?;
-        let found = search.as_ref().map(|search| search.find(&lines)).transpose()?;
+        let found = search.as_ref().map(|search| search.find(text, stop)).transpose()?;
+        let lines: Vec<&str> = lines(text).collect();
         let count = found.as_ref().map_or(lines.len(), Vec::len);
-        let asked = self.lines_of(count);
-        let has_more = asked.end < count;
         let chosen: Vec<usize> = match &found {
-            Some(found) => found[asked].to_vec(),
-            None => asked.collect(),
+            Some(found) => found[self.lines_of(count)].to_vec(),
+            None => self.lines_of(count).collect(),
         };
-        let places = search.filter(|_| self.with_places);
-        let marks = |search: Search| chosen.iter().map(|at| search.marks(lines[*at])).collect();
-        Ok(ResultPage {
-            lines: chosen.iter().map(|at| lines[*at].to_owned()).collect(),
-            total_lines: lines.len(),
-            returned: chosen.len(),
+        let shown = chosen.iter().map(|at| lines[*at]);
+        let mut page = self.page_with(shown, count, lines.len(), has_long(text));
+        let chosen = &chosen[..page.returned];
+        page.matches = found.as_ref().map(Vec::len);
+        if let Some(search) = search.filter(|_| self.with_places) {
+            page.numbers = chosen.iter().map(|at| at + 1).collect();
+            for at in chosen {
+                stop.check()?;
+                page.marks.push(search.marks(lines[*at]));
+            }
+        }
+        Ok(page)
+    }
+
+    /// Makes a page of as many of the lines that were asked for as it may hold. `count` is how many there are to choose
+    /// from, be they all or those that were found.
+    pub(super) fn page_with<'a>(
+        &self,
+        asked: impl ExactSizeIterator<Item = &'a str> + Clone,
+        count: usize,
+        total_lines: usize,
+        has_long: bool,
+    ) -> ResultPage {
+        let returned = affordable(asked.clone(), self.max_size).min(asked.len());
+        let is_cut = returned < asked.len();
+        let split =
+            has_long.then(|| format!("a line of more than {LINE_MAX} characters is split into several"));
+        let next = self.offset.saturating_add(i64::try_from(returned).unwrap_or(i64::MAX));
+        let cut = is_cut.then(|| format!("cut to fit output.max_inline_size, go on with offset={next}"));
+        let notes: Vec<String> = split.into_iter().chain(cut).collect();
+        ResultPage {
+            lines: asked.take(returned).map(str::to_owned).collect(),
+            total_lines,
+            returned,
             offset: self.offset,
-            has_more,
-            matches: found.as_ref().map(Vec::len),
-            numbers: if places.is_some() { chosen.iter().map(|at| at + 1).collect() } else { Vec::new() },
-            marks: places.map(marks).unwrap_or_default(),
-        })
+            has_more: self.lines_of(count).start + returned < count,
+            matches: None,
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            numbers: Vec::new(),
+            marks: Vec::new(),
+        }
     }
 
     /// Returns which of so many lines are asked for, counted from 0.
@@ -107,7 +141,7 @@ pub(super) fn parse(handle: &ResultHandle, text: &str) -> Result<Value, QueryErr
 pub struct ResultPage {
     /// The lines.
     pub lines: Vec<String>,
-    /// How many lines the whole result has, or the part of it that the path names.
+    /// How many lines the whole result has, or the part of it that the path names; long lines are split into several.
     pub total_lines: usize,
     /// How many lines are here.
     pub returned: usize,
@@ -118,6 +152,9 @@ pub struct ResultPage {
     /// How many lines the search found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<usize>,
+    /// What is unlike what was stored or asked for: lines that were split, a page that was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Where in the whole result each line stands, counted from 1; for a search that asks for places.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<usize>,
@@ -154,6 +191,17 @@ pub enum QueryError {
         /// What is wrong, with a mark under the place.
         reason: String,
     },
+    /// The pattern is too long.
+    #[error("search has {length} bytes, at most {max} are allowed")]
+    LongSearch {
+        /// Its length.
+        length: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// Nobody waits for the answer any more.
+    #[error("the search was given up")]
+    GivenUp,
     /// There are no words to be like.
     #[error("fuzzy=True needs search='words to look for'")]
     FuzzyWithoutSearch,

@@ -3,12 +3,13 @@
 use onetool_core::{BoxFuture, Caller, Overflow, OverflowStore, ToolError};
 use serde_json::Value;
 
-use super::body::{Prepared, readable_size};
+use super::body::{Prepared, counted, readable_size};
 use super::indent::Indenter;
+use super::lines::{has_long, last_cut, lines};
 use super::{ResultHandle, ResultStore, StoredResult};
 use crate::storage::{ResultRow, ResultRowInfo, StorageError};
 
-/// How large a part is; a line that is longer counts as several.
+/// How large a part is; a longer line is split between two of its pieces.
 const PART: usize = 1 << 20;
 /// How much of the beginning is remembered, for the preview.
 const BEGINNING: usize = 64 << 10;
@@ -26,6 +27,7 @@ impl OverflowStore for ResultStore {
             text: String::new(),
             beginning: String::new(),
             lines: 0,
+            has_long_lines: false,
             size: 0,
             is_finished: false,
         })
@@ -46,6 +48,7 @@ struct ResultStream {
     beginning: String,
     /// What is stored.
     lines: usize,
+    has_long_lines: bool,
     size: u64,
     is_finished: bool,
 }
@@ -81,7 +84,11 @@ impl ResultStream {
         while self.text.len() >= PART {
             let end = match self.text[..self.text.floor_char_boundary(PART)].rfind('\n') {
                 Some(line_end) => line_end + 1,
-                None => self.text.floor_char_boundary(PART),
+                // Where a line is split anyway, so that its pieces are the same in parts and in one.
+                None => {
+                    let end = self.text.floor_char_boundary(PART);
+                    last_cut(&self.text[..end]).unwrap_or(end)
+                }
             };
             let rest = self.text.split_off(end);
             let part = std::mem::replace(&mut self.text, rest);
@@ -97,7 +104,8 @@ impl ResultStream {
         if self.beginning.is_empty() {
             part[..part.floor_char_boundary(BEGINNING)].clone_into(&mut self.beginning);
         }
-        let lines = part.lines().count();
+        let lines = lines(&part).count();
+        self.has_long_lines |= has_long(&part);
         let now = self.store.0.clock.now();
         storage.add_result_part(self.handle.as_str(), self.lines, now, part).await?;
         self.lines += lines;
@@ -130,7 +138,7 @@ impl ResultStream {
         let kind = if self.is_json { "JSON" } else { "text" };
         let size = usize::try_from(self.size).unwrap_or(usize::MAX);
         let prepared = Prepared {
-            summary: format!("{kind}; {} lines, {}", self.lines, readable_size(size)),
+            summary: format!("{kind}; {}, {}", counted(self.lines, self.has_long_lines), readable_size(size)),
             text: std::mem::take(&mut self.beginning),
             is_json: self.is_json,
             total_lines: self.lines,

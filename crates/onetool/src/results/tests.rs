@@ -1,5 +1,7 @@
 //! Stored results: what is stored, who may read it, and in which parts.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::json;
 
 use super::*;
@@ -417,7 +419,8 @@ async fn o6_a_result_in_pieces_is_the_same_as_in_one() {
         for offset in [1, 20_000, 59_990, 60_000, 70_000] {
             let query = ResultQuery { offset, limit: 25, ..ResultQuery::new(handle.as_str()) };
             let page = fixture.query(query.clone()).await.unwrap();
-            assert_eq!(page, query.page(&text, false).unwrap(), "line {offset}");
+            let (stop, _guard) = Stop::new(SEARCH_LIMIT);
+            assert_eq!(page, query.page(&text, false, &stop).unwrap(), "line {offset}");
         }
         let found = fixture.search(&handle.as_str().into(), "größe 4321[0-4] ", false).await.unwrap();
         assert_eq!(found.matches, Some(5));
@@ -445,11 +448,7 @@ async fn o6_bytes_that_are_no_text_and_lines_without_end_are_taken_as_well() {
         stream.write(piece).await.unwrap();
     }
     let answer = stream.finish().await.unwrap();
-    assert_eq!(
-        answer["total_lines"], 3,
-        "a line longer than a part counts as several: {}",
-        answer["summary"]
-    );
+    assert_eq!(answer["total_lines"], 1201, "a long line counts as several: {}", answer["summary"]);
     let whole = fixture.store.load(&fixture.owner, &answer["handle"].as_str().unwrap().into()).await.unwrap();
     assert!(whole.as_str().unwrap().ends_with("éa\u{fffd}b\u{fffd}"));
 }
@@ -474,4 +473,94 @@ async fn o6_a_result_that_is_given_up_or_expires_leaves_nothing_behind() {
     assert_eq!(fixture.storage.all_result_parts().await.unwrap(), 0);
     let expired = fixture.query(ResultQuery::new(handle.as_str())).await.unwrap_err();
     assert!(matches!(expired, QueryError::Expired { .. }), "{expired}");
+}
+
+#[tokio::test]
+async fn h12_the_worker_of_a_search_stops_when_its_caller_is_gone() {
+    let fixture = fixture();
+    let word = |number: usize| format!("{number:x}{}", "ab".repeat(28));
+    let text: Vec<String> = (0..100_000).map(word).collect();
+    let handle = fixture.put_text(text.join("\n")).await;
+    // Sixteen words of sixty letters, none of which is there: minutes of work.
+    let words: Vec<String> = (0..16).map(|number| format!("{number:x}{}", "ba".repeat(28))).collect();
+    let words = words.join(" ");
+    let probe = &fixture.store.0.probe;
+    let begun = async {
+        while probe.begun.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        found = fixture.search(&handle, &words, true) => panic!("ended by itself: {found:?}"),
+        () = begun => {}
+    }
+    while probe.given_up.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn l7_a_result_of_long_lines_is_paged_and_searched_by_its_pieces() {
+    let fixture = fixture();
+    let text = (0..3).map(|line| format!("{line}{}", "x".repeat(17_000))).collect::<Vec<_>>().join("\n");
+    let stored = fixture.put(ResultBody::Text(text.clone())).await;
+    assert_eq!(stored.total_lines, 54);
+    assert!(
+        stored.summary.contains("54 lines (long ones split every 1000 characters)"),
+        "{}",
+        stored.summary
+    );
+    let streamed = streamed(&fixture, &text, false, 5_003).await.unwrap();
+    for handle in [stored.handle, streamed.as_str().into()] {
+        let mut lines = Vec::new();
+        loop {
+            let offset = i64::try_from(lines.len()).unwrap() + 1;
+            let query = ResultQuery { offset, limit: 10, ..ResultQuery::new(handle.clone()) };
+            let page = fixture.query(query).await.unwrap();
+            assert_eq!((page.total_lines, page.returned, page.offset), (54, page.lines.len(), offset));
+            assert!(page.note.unwrap().contains("split"));
+            lines.extend(page.lines);
+            if !page.has_more {
+                break;
+            }
+        }
+        assert_eq!(lines.len(), 54);
+        assert_eq!(lines.concat(), text.replace('\n', ""));
+        let page = fixture.search(&handle, "^1x", false).await.unwrap();
+        assert_eq!((page.matches, page.total_lines), (Some(1), 54));
+        assert_eq!(
+            fixture.store.load(&fixture.owner, &handle).await.unwrap(),
+            json!(text),
+            "stored as it was"
+        );
+    }
+}
+
+#[tokio::test]
+async fn l7_a_page_is_cut_to_the_size_that_its_answer_may_have() {
+    let fixture = fixture();
+    for piece in ["x", "é", "\u{1}", "😀", "\"", "\u{202e}"] {
+        let handle = fixture.put_text(format!("{}\n", piece.repeat(900)).repeat(300)).await;
+        let mut seen = 0;
+        while seen < 300 {
+            let offset = i64::try_from(seen).unwrap() + 1;
+            let query =
+                ResultQuery { offset, limit: 300, max_size: 50_000, ..ResultQuery::new(handle.clone()) };
+            let page = fixture.query(query).await.unwrap();
+            assert_eq!(page.has_more, seen + page.returned < 300);
+            seen += page.returned;
+            let note = page.note.clone().unwrap_or_default();
+            let next = format!("cut to fit output.max_inline_size, go on with offset={}", seen + 1);
+            assert_eq!(note, if page.has_more { next } else { String::new() });
+            let data = json!(page);
+            let yaml = crate::render::yaml_flow::to_text_with_lines(&data, "lines");
+            for text in [yaml, serde_json::to_string_pretty(&data).unwrap()] {
+                assert!(text.len() <= 50_000, "{} bytes of {piece:?}", text.len());
+            }
+        }
+        assert_eq!(seen, 300);
+        let tiny = ResultQuery { max_size: 1, ..ResultQuery::new(handle) };
+        assert_eq!(fixture.query(tiny).await.unwrap().returned, 1, "there is always a way on");
+    }
 }

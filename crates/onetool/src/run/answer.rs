@@ -65,25 +65,26 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// Whether the whole result is an error that the `ot` pack returned as text.
     pub(crate) is_error: bool,
+    /// Whether the whole result is a page of a stored result.
+    pub(crate) is_page: bool,
 }
 
 /// Writes the answer of a run that came to its end.
 pub(crate) fn of_outcome(outcome: Outcome, ot_answers: &OtAnswers) -> Result<Answer, FormatError> {
     let format = outcome.format.as_deref().map(Format::named).transpose()?;
-    let (text, is_error) = match (outcome.value, format) {
-        (Completion::NoValue, _) => (NO_VALUE.to_owned(), false),
-        (Completion::Value(json), format) => {
-            let own = ot_answers.find(&json);
-            let is_error = own.is_some_and(|text| text.starts_with("Error: "));
-            let text = match (format, own) {
-                (Some(format), _) => format.write(json)?,
-                (None, Some(text)) => text.to_owned(),
-                (None, None) => plain(json),
-            };
-            (text, is_error)
-        }
+    let Completion::Value(json) = outcome.value else {
+        let text = after_printed(&outcome.printed, NO_VALUE.to_owned());
+        return Ok(Answer { text, is_error: false, is_page: false });
     };
-    Ok(Answer { text: after_printed(&outcome.printed, text), is_error })
+    let own = ot_answers.find(&json);
+    let is_error = own.is_some_and(|answer| answer.text.starts_with("Error: "));
+    let is_page = outcome.printed.is_empty() && own.is_some_and(|answer| answer.is_page);
+    let text = match (format, own) {
+        (Some(format), _) => format.write(json)?,
+        (None, Some(answer)) => answer.text.clone(),
+        (None, None) => plain(json),
+    };
+    Ok(Answer { text: after_printed(&outcome.printed, text), is_error, is_page })
 }
 
 /// Writes a string as it is, other data as compact JSON, and single values as Python writes them.
@@ -103,30 +104,37 @@ pub(super) fn plain(json: String) -> String {
 /// neither.
 #[derive(Default)]
 pub(crate) struct OtAnswers {
-    texts: VecDeque<(u64, String)>,
+    answers: VecDeque<OtAnswer>,
     bytes: usize,
+}
+
+struct OtAnswer {
+    hash: u64,
+    text: String,
+    /// Whether it is a page of a stored result.
+    is_page: bool,
 }
 
 impl OtAnswers {
     /// Most bytes of text that are kept, the latest first.
     const MAX: usize = 4 << 20;
 
-    pub(super) fn push(&mut self, value: &Value, text: String) {
+    pub(super) fn push(&mut self, value: &Value, text: String, is_page: bool) {
         if value.is_null() || text.len() > Self::MAX {
             return;
         }
         self.bytes += text.len();
-        self.texts.push_back((hash(&value.to_string()), text));
+        self.answers.push_back(OtAnswer { hash: hash(&value.to_string()), text, is_page });
         while self.bytes > Self::MAX
-            && let Some((_, oldest)) = self.texts.pop_front()
+            && let Some(oldest) = self.answers.pop_front()
         {
-            self.bytes -= oldest.len();
+            self.bytes -= oldest.text.len();
         }
     }
 
-    fn find(&self, json: &str) -> Option<&str> {
+    fn find(&self, json: &str) -> Option<&OtAnswer> {
         let wanted = hash(json);
-        self.texts.iter().rev().find(|(hash, _)| *hash == wanted).map(|(_, text)| text.as_str())
+        self.answers.iter().rev().find(|answer| answer.hash == wanted)
     }
 }
 

@@ -18,6 +18,8 @@ const NEAR_ENOUGH: f64 = 0.6;
 const MAX_NEAR: usize = 3;
 /// The pack whose answers have a text of their own.
 const OT: &str = "ot";
+/// The tool whose answers are pages of stored results.
+const PAGES: &str = "ot.result";
 
 /// What one run may call, as it was when the run began.
 pub(crate) struct Calls {
@@ -103,7 +105,7 @@ impl Calls {
         told.calls += 1;
         told.bytes += json_size(&value);
         if spec.name.pack() == Some(OT) {
-            told.ot_answers.push(&value, text_of(&output));
+            told.ot_answers.push(&value, text_of(&output), spec.name.as_str() == PAGES);
         }
         Ok(value)
     }

@@ -68,11 +68,13 @@ struct Ending {
     is_error: bool,
     /// Whether all that the client gets of it is marked as coming from outside.
     sanitize: bool,
+    /// Whether it is a page of a stored result, which is not stored once more: it is as small as it can be.
+    is_page: bool,
 }
 
 impl Ending {
     fn error(text: String) -> Self {
-        Self { text, is_error: true, sanitize: false }
+        Self { text, is_error: true, sanitize: false, is_page: false }
     }
 }
 
@@ -151,7 +153,7 @@ impl Runner {
                 let sanitize = untrusted || outcome.sanitize;
                 match answer::of_outcome(outcome, &told.ot_answers) {
                     Err(error) => Ending { sanitize: untrusted, ..Ending::error(error.to_string()) },
-                    Ok(Answer { text, is_error }) => Ending { text, is_error, sanitize },
+                    Ok(Answer { text, is_error, is_page }) => Ending { text, is_error, sanitize, is_page },
                 }
             }
         };
@@ -194,8 +196,8 @@ impl Runner {
 
     /// Gives a small result back as it is, and stores a large one.
     async fn finish(&self, ending: Ending, cx: &CallContext) -> ToolOutput {
-        let Ending { text, is_error, sanitize } = ending;
-        let shown = if text.len() <= self.output.max_inline_size {
+        let Ending { text, is_error, sanitize, is_page } = ending;
+        let shown = if text.len() <= self.output.max_inline_size || is_page {
             Ok(text)
         } else {
             // What went wrong stands after all that was printed; it must not hide behind the handle.

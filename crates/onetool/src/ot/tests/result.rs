@@ -84,14 +84,18 @@ async fn ot_13_7_the_answer_is_data() {
     let gateway = gateway();
     let handle = gateway.stored(ResultBody::Text("a\nb: c\nd".into())).await;
     assert_snapshot!(gateway.text("result", json!({"handle": handle, "limit": 2})).await, @r#"
-    lines: [a, "b: c"]
+    lines:
+      - a
+      - "b: c"
     total_lines: 3
     returned: 2
     offset: 1
     has_more: true
     "#);
     assert_snapshot!(gateway.text("result", json!({"handle": handle, "search": "a|d"})).await, @r"
-    lines: [a, d]
+    lines:
+      - a
+      - d
     total_lines: 3
     returned: 2
     offset: 1
