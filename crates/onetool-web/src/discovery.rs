@@ -10,7 +10,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use futures::FutureExt as _;
 use http::StatusCode;
-use onetool_core::{JsonObject, Tool, ToolAnnotations, ToolSpec, ToolsProvider};
+use onetool_core::{JsonObject, Tool, ToolAnnotations, ToolSpec, ToolsProvider, shown, similar_names};
 use serde::Serialize;
 
 use crate::answer::{error, json};
@@ -104,11 +104,25 @@ impl Web {
         Err(error(StatusCode::INTERNAL_SERVER_ERROR, message))
     }
 
-    /// Finds a tool by its canonical name, else by its flat one.
+    /// Finds a tool by its name; says what may have been meant if there is none.
     pub(crate) async fn find(&self, name: &str) -> Result<Arc<dyn Tool>, Response> {
         let tools = self.list().await?;
-        let canonical = tools.iter().find(|tool| tool.spec().name.as_str() == name);
-        let found = canonical.or_else(|| tools.iter().find(|tool| tool.spec().name.flat() == name));
-        found.cloned().ok_or_else(|| error(StatusCode::NOT_FOUND, format!("Tool not found: {name}")))
+        let canonical = |name: &str| tools.iter().find(|tool| tool.spec().name.as_str() == name).cloned();
+        let found = match &self.options.name {
+            Some(hook) => hook(name).and_then(|name| canonical(name.as_str()).ok_or_else(String::new)),
+            None => {
+                let flat = || tools.iter().find(|tool| tool.spec().name.flat() == name).cloned();
+                canonical(name).or_else(flat).ok_or_else(|| similar_hint(name, &tools))
+            }
+        };
+        let not_found = |hint| error(StatusCode::NOT_FOUND, format!("Tool not found: {}{hint}", shown(name)));
+        found.map_err(not_found)
     }
+}
+
+/// Says which names look like the one that was asked for.
+fn similar_hint(name: &str, tools: &[Arc<dyn Tool>]) -> String {
+    let near = similar_names(name, tools.iter().map(|tool| tool.spec().name.as_str()));
+    let near: Vec<String> = near.into_iter().map(|it| format!("'{it}'")).collect();
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
 }

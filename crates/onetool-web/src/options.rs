@@ -21,6 +21,7 @@ pub struct ToolCall {
 
 pub(crate) type CallHandler =
     Arc<dyn Fn(ToolCall) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>;
+pub(crate) type NameHook = Arc<dyn Fn(&str) -> Result<ToolName, String> + Send + Sync>;
 pub(crate) type AccessHook = Arc<dyn Fn(&Parts) -> Option<Caller> + Send + Sync>;
 pub(crate) type OriginHook = Arc<dyn Fn(&Parts) -> Result<(), String> + Send + Sync>;
 
@@ -34,6 +35,7 @@ pub struct WebOptions {
     pub(crate) execute_hint: String,
     pub(crate) max_body: usize,
     pub(crate) call: Option<CallHandler>,
+    pub(crate) name: Option<NameHook>,
     pub(crate) access: Option<AccessHook>,
     pub(crate) origin: Option<OriginHook>,
 }
@@ -48,6 +50,7 @@ impl Default for WebOptions {
                 .into(),
             max_body: DEFAULT_MAX_BODY,
             call: None,
+            name: None,
             access: None,
             origin: None,
         }
@@ -93,6 +96,19 @@ impl WebOptions {
         Fut: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
     {
         self.call = Some(Arc::new(move |call| Box::pin(handler(call))));
+        self
+    }
+
+    /// Sets how a name in a URL becomes the canonical name of a tool. `Err` answers 404; it holds what may have been
+    /// meant, beginning with a separator, or nothing.
+    ///
+    /// Without it a name is canonical or flat, and a 404 suggests names that look alike.
+    #[must_use]
+    pub fn on_name<F>(mut self, hook: F) -> Self
+    where
+        F: Fn(&str) -> Result<ToolName, String> + Send + Sync + 'static,
+    {
+        self.name = Some(Arc::new(hook));
         self
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use onetool_core::validate::ArgumentError;
-use onetool_core::{CallContext, FailureLog, JsonObject, ToolError, ToolName, ToolOutput};
+use onetool_core::{CallContext, FailureLog, JsonObject, ToolError, ToolName, ToolOutput, shown};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
@@ -175,7 +175,8 @@ impl Dispatch {
         observer: Option<&dyn Observer>,
     ) -> Result<ToolOutput, CallError> {
         // One name for one tool, however it was spelt.
-        let tool = catalog.resolve(name).map_or(name, |entry| entry.name().as_str());
+        let unknown = shown(name);
+        let tool = catalog.get(name).map_or(&*unknown, |entry| entry.name().as_str());
         let span = tracing::info_span!("tool.call", tool);
         async {
             let started = Instant::now();
@@ -185,7 +186,7 @@ impl Dispatch {
             let result = self.checked_call(catalog, name, args, cx.clone()).await;
             let duration = started.elapsed();
             let output_size = record(tool, &result, duration, args_size, &failures);
-            if let (Some(observer), Ok(entry)) = (observer, catalog.resolve(name)) {
+            if let (Some(observer), Some(entry)) = (observer, catalog.get(name)) {
                 let is_success = result.as_ref().is_ok_and(|output| !output.is_error);
                 observer.saw(CallRecord {
                     entry,

@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 use futures::FutureExt as _;
 use onetool_core::{
     BoxFuture, CallContext, FailureLog, InputError, JsonObject, PromptError, PromptMessage, ReadRequest,
-    ResourceContents, ResourceError,
+    ResourceContents, ResourceError, shown, similar_names,
 };
 
 use crate::catalog::Catalog;
 use crate::dispatch::panic_message;
 use crate::media_type;
+
+/// How many of the prompts that exist an error lists.
+const PROMPTS_LISTED: usize = 20;
 
 /// A resource or prompt that could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -90,13 +93,14 @@ pub(crate) async fn read_resource(
         })
     });
     let Some((resource, values)) = found else {
-        return Err(ResourceError::NotFound { uri: uri.to_owned(), hint: String::new() }.into());
+        let uri = shown(uri).into_owned();
+        return Err(ResourceError::NotFound { uri, hint: String::new() }.into());
     };
     let spec = resource.spec();
     let failures = FailureLog::new(&values.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect());
     let request = ReadRequest { uri: uri.to_owned(), values };
     let cx = cx.with_deadline(Instant::now() + timeout);
-    let what = format!("resource '{uri}'");
+    let what = format!("resource '{}'", shown(uri));
     let read = guarded(&what, &cx, timeout, resource.read(request, &cx)).await.and_then(|read| {
         let failed = |reason: String| ReadError::Failed { what, reason };
         let mut contents = match read {
@@ -153,10 +157,10 @@ pub(crate) async fn get_prompt(
     timeout: Duration,
 ) -> Result<Vec<PromptMessage>, ReadError> {
     let Some(prompt) = catalog.prompt(name) else {
-        let names: Vec<&str> = catalog.prompts().map(|it| it.spec().name.as_str()).collect();
-        let hint =
-            if names.is_empty() { String::new() } else { format!("; there are: {}", names.join(", ")) };
-        return Err(ReadError::UnknownPrompt { name: name.to_owned(), hint });
+        return Err(ReadError::UnknownPrompt {
+            name: shown(name).into_owned(),
+            hint: prompts_hint(catalog, name),
+        });
     };
     let is_missing = |name: &str| args.get(name).is_none_or(serde_json::Value::is_null);
     let required = prompt.spec().arguments.iter().filter(|it| it.required);
@@ -177,6 +181,23 @@ pub(crate) async fn get_prompt(
         })
     });
     got.inspect_err(|error| log_failure("prompt", name, error, &failures))
+}
+
+/// Says which prompts look like the one that was asked for, or which there are.
+fn prompts_hint(catalog: &Catalog, name: &str) -> String {
+    let names: Vec<&str> = catalog.prompts().map(|it| it.spec().name.as_str()).collect();
+    let near = similar_names(name, names.iter().copied());
+    let more = if names.len() > PROMPTS_LISTED { ", …" } else { "" };
+    match (names.as_slice(), near.as_slice()) {
+        ([], _) => String::new(),
+        (_, []) => {
+            format!("; there are: {}{more}", names[..names.len().min(PROMPTS_LISTED)].join(", "))
+        }
+        (_, near) => {
+            let near: Vec<String> = near.iter().map(|it| format!("'{it}'")).collect();
+            format!("; did you mean {}?", near.join(" or "))
+        }
+    }
 }
 
 /// Runs a handler so that a panic, a deadline or a cancelled request ends this request alone.

@@ -160,7 +160,7 @@ impl Server {
     pub async fn call(&self, name: &str, args: JsonObject, cx: CallContext) -> Result<ToolOutput, CallError> {
         // A tool that is here need not wait for those that are not; what looks at all tools does.
         let is_here = |entry: &Entry| !matches!(entry.source(), Source::Surface | Source::Builtin);
-        if !self.catalog().resolve(name).is_ok_and(|entry| is_here(entry)) {
+        if !self.catalog().get(name).is_some_and(|entry| is_here(entry)) {
             self.settle().await;
         }
         let cx = match self.inner.overflow.get() {

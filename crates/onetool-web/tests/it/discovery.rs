@@ -71,6 +71,16 @@ async fn web_2_2_an_unknown_name_is_404_with_a_message() {
 }
 
 #[tokio::test]
+async fn d9_an_unknown_name_comes_with_names_that_look_alike_and_never_whole_if_it_is_huge() {
+    let served = Served::start(router(vec![echo("weather.now"), echo("b")], WebOptions::default())).await;
+    let wanted = (404, json!({"error": "Tool not found: weather_nwo; did you mean 'weather.now'?"}));
+    assert_eq!(answer(served.get("/tools/weather_nwo")).await, wanted);
+    let (status, body) = answer(served.get(&format!("/tools/{}", "x".repeat(20_000)))).await;
+    assert_eq!(status, 404);
+    assert!(body["error"].as_str().unwrap().len() < 300, "{body}");
+}
+
+#[tokio::test]
 async fn web_3_1_a_fixed_list_is_used_as_it_is() {
     let tools: Vec<Arc<dyn Tool>> = vec![echo("b"), echo("a"), echo("b")];
     let served = Served::start(router(tools, WebOptions::default())).await;

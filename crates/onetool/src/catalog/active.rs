@@ -1,5 +1,6 @@
 //! Which tools each session has loaded onto its own list.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indexmap::{IndexMap, IndexSet};
@@ -65,6 +66,7 @@ impl ActiveSets {
         let mut sets = self.lock();
         let before = sets.shift_remove(session).unwrap_or_default();
         let mut after = before.clone();
+        let unload: HashSet<&ToolName> = unload.iter().collect();
         after.retain(|name| !unload.contains(name));
         after.extend(load.iter().cloned());
         let differs = after != before;

@@ -80,16 +80,25 @@ pub struct UnknownName {
     pub name: String,
     /// The name it has now, if it was renamed.
     pub renamed_to: Option<String>,
+    /// Whether there is no tool of the new name either.
+    pub is_gone: bool,
     /// Names that look alike, best first.
     pub near: Vec<String>,
 }
 
 impl UnknownName {
-    fn hint(&self) -> String {
-        match (&self.renamed_to, self.near.as_slice()) {
-            (Some(new), _) => format!("; it is called '{new}' now"),
-            (None, []) => String::new(),
-            (None, near) => format!("; did you mean {}?", quoted_list(near)),
+    /// Returns what may have been meant, beginning with a separator; may be empty.
+    pub(crate) fn hint(&self) -> String {
+        let renamed = match &self.renamed_to {
+            Some(new) if self.is_gone => {
+                format!("; it is called '{new}' now, which this server does not have")
+            }
+            Some(new) => format!("; it is called '{new}' now"),
+            None => String::new(),
+        };
+        match self.near.as_slice() {
+            [] => renamed,
+            near => format!("{renamed}; did you mean {}?", quoted_list(near)),
         }
     }
 }

@@ -2,24 +2,19 @@
 
 use std::sync::Arc;
 
+use onetool_core::{shown, similar_items};
+
 use super::{Catalog, Entry, UnknownName};
 
-const NEAR_NAMES: usize = 3;
-const NEAR_ENOUGH: f64 = 0.6;
 /// A prefix that every name had before names became short.
 const LEGACY_PREFIX: &str = "go_ent_";
-
 impl Catalog {
     /// Returns the tool of a canonical or flat name.
     ///
     /// # Errors
     /// When no tool has the name; the error knows the new name of a renamed one, or names that look alike.
     pub fn resolve(&self, name: &str) -> Result<&Arc<Entry>, UnknownName> {
-        self.get(name).ok_or_else(|| {
-            let renamed_to = self.renamed_to(name);
-            let near = if renamed_to.is_some() { Vec::new() } else { self.near_names(name) };
-            UnknownName { name: name.to_owned(), renamed_to, near }
-        })
+        self.get(name).ok_or_else(|| self.unknown(name))
     }
 
     /// Returns the tool of a canonical or flat name, if the policy lets callers know of it.
@@ -27,9 +22,7 @@ impl Catalog {
     /// # Errors
     /// When no tool has the name, or its tool is denied.
     pub fn visible(&self, name: &str) -> Result<&Arc<Entry>, UnknownName> {
-        let denied = || UnknownName { name: name.to_owned(), renamed_to: None, near: Vec::new() };
-        let entry = self.resolve(name)?;
-        self.rules.policy.allows(entry.name()).then_some(entry).ok_or_else(denied)
+        self.get_visible(name).ok_or_else(|| self.unknown(name))
     }
 
     /// Returns the tool of a canonical or flat name, if there is one.
@@ -37,33 +30,50 @@ impl Catalog {
         self.tools.get(name).or_else(|| self.tools.get(self.by_flat_name.get(name)?))
     }
 
-    fn renamed_to(&self, name: &str) -> Option<String> {
-        let renamed = |name: &str| self.rules.renames.get(name).map(String::as_str);
-        let is_visible = |short: &str| self.get(short).is_some_and(|it| self.rules.policy.allows(it.name()));
-        let by_rule = || {
-            let short = name.strip_prefix(LEGACY_PREFIX)?;
-            if is_visible(short) { Some(short) } else { renamed(short) }
+    /// Returns the tool of a canonical or flat name, if there is one and the policy lets callers know of it.
+    pub(crate) fn get_visible(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.get(name).filter(|entry| self.rules.policy.allows(entry.name()))
+    }
+
+    /// Says that no tool has a name, and what may have been meant. Looks through the whole catalog.
+    pub(crate) fn unknown(&self, name: &str) -> UnknownName {
+        if self.get(name).is_some() {
+            // It is denied; nothing else was meant.
+            return UnknownName::plain(name);
+        }
+        let renamed_to = self.renamed_to(name).map(|new| shown(new).into_owned());
+        let is_here = |new: &String| self.get_visible(new).is_some();
+        let near = match &renamed_to {
+            Some(new) if is_here(new) => Vec::new(),
+            Some(new) => self.near_names(new),
+            None => self.near_names(name),
         };
-        renamed(name).or_else(by_rule).map(str::to_owned)
+        let is_gone = renamed_to.as_ref().is_some_and(|new| !is_here(new));
+        UnknownName { renamed_to, is_gone, near, ..UnknownName::plain(name) }
+    }
+
+    /// Returns the name that a tool has now; whether there is such a tool is another question.
+    pub(crate) fn renamed_to<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        let renamed = |name: &str| self.rules.renames.get(name).map(String::as_str);
+        renamed(name).or_else(|| {
+            let short = name.strip_prefix(LEGACY_PREFIX).filter(|it| !it.is_empty())?;
+            Some(renamed(short).filter(|_| self.get_visible(short).is_none()).unwrap_or(short))
+        })
     }
 
     fn near_names(&self, name: &str) -> Vec<String> {
-        let wanted = name.strip_prefix(LEGACY_PREFIX).unwrap_or(name).to_lowercase();
-        let score = |entry: &Entry| {
-            let own = entry.name().as_str().to_lowercase();
-            let flat = entry.flat_name().to_lowercase();
-            let tool = entry.name().tool().to_lowercase();
-            [own, flat, tool]
-                .iter()
-                .map(|it| strsim::normalized_damerau_levenshtein(it, &wanted))
-                .fold(0.0, f64::max)
-        };
-        let mut scored: Vec<(f64, &str)> = self
-            .tools()
-            .map(|entry| (score(entry), entry.name().as_str()))
-            .filter(|(score, _)| *score >= NEAR_ENOUGH)
-            .collect();
-        scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
-        scored.into_iter().take(NEAR_NAMES).map(|(_, name)| name.to_owned()).collect()
+        let spellings = self.tools().flat_map(|entry| {
+            let name = entry.name();
+            [(name.as_str(), entry.flat_name()), (name.as_str(), name.tool())]
+        });
+        similar_items(name, spellings).into_iter().map(str::to_owned).collect()
+    }
+}
+
+impl UnknownName {
+    /// Says no more than that no tool has a name, and repeats no more of it than anybody can read.
+    pub(crate) fn plain(name: &str) -> Self {
+        let name = shown(name).into_owned();
+        Self { name, renamed_to: None, is_gone: false, near: Vec::new() }
     }
 }

@@ -6,6 +6,7 @@
 use std::fmt::Display;
 
 use indexmap::map::Iter;
+use onetool_core::similar_names;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected, MapAccess, SeqAccess, Unexpected,
@@ -15,7 +16,6 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::Value;
 
 use super::ConfigError;
-use super::suggest::closest;
 use super::tree::{Entry, Kind, Location, Node, join_key};
 
 /// Reads the whole tree as `T`.
@@ -63,7 +63,7 @@ impl Misfit {
         let (path, at) = (self.path, self.at.unwrap_or_else(|| fallback.clone()));
         match self.problem {
             Problem::UnknownKey { key, known } => {
-                let suggestion = closest(&key, known.iter().copied());
+                let suggestion = similar_names(&key, known.iter().copied()).first().copied();
                 ConfigError::UnknownKey { key, section: path, suggestion, known, at }
             }
             Problem::MissingKey(key) => ConfigError::MissingKey { key, section: path, at },

@@ -16,7 +16,6 @@ mod resolved;
 mod search;
 mod secrets;
 mod source_file;
-mod suggest;
 mod tree;
 
 use std::path::{Path, absolute};

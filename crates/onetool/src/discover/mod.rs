@@ -13,7 +13,7 @@ use crate::server::Server;
 pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
     let weak = server.downgrade();
     server.add_resource(Arc::new(resources::all_tools(weak.clone())), Source::Builtin)?;
-    server.add_resource(Arc::new(resources::one_tool(weak)), Source::Builtin)?;
-    server.add_prompt(Arc::new(prompts::batch_search()), Source::Builtin)?;
+    server.add_resource(Arc::new(resources::one_tool(weak.clone())), Source::Builtin)?;
+    server.add_prompt(Arc::new(prompts::batch_search(weak)), Source::Builtin)?;
     server.add_prompt(Arc::new(prompts::transform_data()), Source::Builtin)
 }

@@ -1,30 +1,65 @@
 //! `batch_search` and `transform_data`: prompts whose code block runs as it is.
 
-use onetool_core::{CallContext, Prompt, PromptMessage, prompt_fn};
+use std::ops::RangeInclusive;
+
+use onetool_core::{CallContext, Prompt, PromptError, PromptMessage, prompt_fn};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::python;
+use crate::server::WeakServer;
 
-const DEFAULT_COUNT: u32 = 5;
+const DEFAULT_COUNT: i64 = 5;
+/// The tool that the block calls, and how many results it gives unless its schema says otherwise.
+const SEARCH_TOOL: &str = "brave_web_search";
+const COUNTS: RangeInclusive<i64> = 1..=20;
 
 #[derive(Deserialize, JsonSchema)]
 struct BatchSearch {
     /// What to search for: a JSON array, or topics separated by commas or line breaks.
     topics: Vec<String>,
     /// How many results to take for each topic, 5 if not given.
-    count: Option<u32>,
+    count: Option<i64>,
 }
 
-pub(super) fn batch_search() -> impl Prompt {
+pub(super) fn batch_search(server: WeakServer) -> impl Prompt {
     let description = "Searches the web for several topics in one run.";
-    prompt_fn("batch_search", description, |args: BatchSearch, _: CallContext| async move {
-        let topics = python::list_literal(&args.topics);
-        let count = args.count.unwrap_or(DEFAULT_COUNT);
-        run_block(&format!(
-            "results = {{}}\nfor topic in {topics}:\n    results[topic] = brave_web_search(query=topic, count={count})\nresults"
-        ))
+    prompt_fn("batch_search", description, move |args: BatchSearch, _: CallContext| {
+        let counts = counts(&server);
+        async move {
+            let topics = python::list_literal(&filled("topics", args.topics)?);
+            let count = args.count.unwrap_or(DEFAULT_COUNT);
+            if !counts.contains(&count) {
+                let reason =
+                    format!("expected a number from {} to {}, got {count}", counts.start(), counts.end());
+                return Err(PromptError::Argument { name: "count".into(), reason });
+            }
+            Ok(run_block(&format!(
+                "results = {{}}\nfor topic in {topics}:\n    results[topic] = {SEARCH_TOOL}(query=topic, count={count})\nresults"
+            )))
+        }
     })
+}
+
+/// Returns how many results the search tool can be asked for, as its schema says.
+fn counts(server: &WeakServer) -> RangeInclusive<i64> {
+    let catalog = server.upgrade().map(|server| server.catalog()).unwrap_or_default();
+    let count = catalog.get_visible(SEARCH_TOOL).and_then(|entry| {
+        let schema = entry.spec().input_schema.peek();
+        schema.get("properties").and_then(|properties| properties.get("count")).cloned()
+    });
+    let bound = |key: &str| count.as_ref()?.get(key).and_then(Value::as_i64);
+    bound("minimum").unwrap_or(*COUNTS.start())..=bound("maximum").unwrap_or(*COUNTS.end())
+}
+
+/// Leaves out what is blank; nothing but that is an error.
+fn filled(name: &str, mut items: Vec<String>) -> Result<Vec<String>, PromptError> {
+    items.retain(|item| !item.trim().is_empty());
+    if items.is_empty() {
+        return Err(PromptError::Argument { name: name.into(), reason: "the list is empty".into() });
+    }
+    Ok(items)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -38,11 +73,11 @@ struct TransformData {
 pub(super) fn transform_data() -> impl Prompt {
     let description = "Fetches several pages in one run, to be transformed by an instruction.";
     prompt_fn("transform_data", description, |args: TransformData, _: CallContext| async move {
-        let urls = python::list_literal(&args.urls);
+        let urls = python::list_literal(&filled("urls", args.urls)?);
         let instruction = python::comment(&args.instruction);
-        run_block(&format!(
+        Ok::<_, PromptError>(run_block(&format!(
             "# Instruction:\n{instruction}\npages = {{}}\nfor url in {urls}:\n    pages[url] = web_fetch(url=url)\npages"
-        ))
+        )))
     })
 }
 

@@ -1,7 +1,7 @@
 //! `onetool://tools` and `onetool://tool/{name}`.
 
 use onetool_core::{
-    CallContext, ReadRequest, Resource, ResourceContents, ResourceError, parameters, resource_fn,
+    CallContext, ReadRequest, Resource, ResourceContents, ResourceError, parameters, resource_fn, shown,
 };
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,6 @@ use crate::server::WeakServer;
 
 const JSON: &str = "application/json";
 const MAX_PROPOSALS: usize = 100;
-
 pub(super) fn all_tools(server: WeakServer) -> impl Resource {
     resource_fn("onetool://tools", "tools", move |_: ReadRequest, _: CallContext| {
         let server = server.clone();
@@ -34,7 +33,7 @@ pub(super) fn one_tool(server: WeakServer) -> impl Resource {
             match catalog.visible(name) {
                 Ok(entry) => Ok(ResourceContents::text(card(&catalog, entry).to_string(), JSON)),
                 Err(unknown) => {
-                    let uri = format!("{} ({unknown})", request.uri);
+                    let uri = format!("{} ({unknown})", shown(&request.uri));
                     Err(ResourceError::NotFound { uri, hint: "; onetool://tools lists them all".into() })
                 }
             }

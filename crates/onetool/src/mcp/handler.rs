@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use onetool_core::{
     CallContext, Caller, InputError, InputRequired, InputState, PromptError, ResourceError, ToolError,
-    ToolOutput,
+    ToolOutput, shown,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
@@ -245,7 +245,7 @@ impl ServerHandler for Handler {
         self.server.note_greeting();
         let catalog = self.server.catalog();
         let loaded = self.server.active().on_list(&self.session_key(&cx), &caller(&cx));
-        let loaded = loaded.iter().filter_map(|name| catalog.visible(name.as_str()).ok());
+        let loaded = loaded.iter().filter_map(|name| catalog.get_visible(name.as_str()));
         let tools = catalog.listed().chain(loaded.filter(|entry| !catalog.is_listed(entry)));
         let tools = tools.map(|entry| (entry.flat_name(), entry));
         let (page, next_cursor) =
@@ -257,7 +257,7 @@ impl ServerHandler for Handler {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let catalog = self.server.catalog();
-        catalog.visible(name).ok().map(|entry| convert::tool(&catalog, entry))
+        catalog.get_visible(name).map(|entry| convert::tool(&catalog, entry))
     }
 
     async fn call_tool(
@@ -275,8 +275,8 @@ impl ServerHandler for Handler {
             Err(error) => error,
         };
         match error {
-            CallError::Unknown(_) => {
-                Err(ErrorData::invalid_params(error.to_string(), Some(json!({"name": request.name}))))
+            CallError::Unknown(unknown) => {
+                Err(ErrorData::invalid_params(unknown.to_string(), Some(json!({"name": unknown.name}))))
             }
             CallError::ShuttingDown => Err(ErrorData::internal_error(error.to_string(), None)),
             CallError::Failed { source: ToolError::InputRequired(required), .. } if is_stateless => {
@@ -341,9 +341,9 @@ impl ServerHandler for Handler {
             {
                 Err(missing_capability(capability))
             }
-            Err(error @ ReadError::Resource(ResourceError::NotFound { .. })) => {
-                Err(ErrorData::resource_not_found(error.to_string(), Some(json!({"uri": request.uri}))))
-            }
+            Err(error @ ReadError::Resource(ResourceError::NotFound { .. })) => Err(
+                ErrorData::resource_not_found(error.to_string(), Some(json!({"uri": shown(&request.uri)}))),
+            ),
             Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
         }
     }
@@ -414,11 +414,13 @@ impl ServerHandler for Handler {
         let mut values = match &request.r#ref {
             Reference::Prompt(prompt) => match catalog.prompt(&prompt.name) {
                 Some(prompt) => prompt.complete(argument, typed).await,
-                None => return Err(unknown(format!("there is no prompt '{}'", prompt.name))),
+                None => return Err(unknown(format!("there is no prompt '{}'", shown(&prompt.name)))),
             },
             Reference::Resource(template) => match catalog.resource(&template.uri) {
                 Some(resource) => resource.complete(argument, typed).await,
-                None => return Err(unknown(format!("there is no resource template '{}'", template.uri))),
+                None => {
+                    return Err(unknown(format!("there is no resource template '{}'", shown(&template.uri))));
+                }
             },
             _ => return Err(unknown("this kind of reference is not known".into())),
         };
@@ -449,9 +451,13 @@ fn explain(request: &CustomRequest, is_stateless: bool) -> ErrorData {
         "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
             fits::<PaginatedRequestParams>(&params)
         }
-        _ => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method '{method}'"), None),
+        _ => {
+            let message = format!("unknown method '{}'", shown(method));
+            return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None);
+        }
     };
     let reason = wrong.unwrap_or_else(|| "they do not fit".into());
+    let reason = shown(&reason);
     ErrorData::invalid_params(format!("the parameters of '{method}' are not valid: {reason}"), None)
 }
 

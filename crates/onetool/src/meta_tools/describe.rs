@@ -22,10 +22,8 @@ pub(super) struct Describe {
 #[tracing::instrument(name = "tool_describe", skip_all)]
 pub(super) async fn describe(call: MetaCall, args: Describe) -> ToolOutput {
     let catalog = &call.catalog;
-    let entry = match catalog.visible(args.name.trim()) {
-        Ok(entry) => entry,
-        Err(unknown) => return not_found(&[unknown]),
-    };
+    let name = args.name.trim();
+    let Some(entry) = catalog.get_visible(name) else { return not_found(catalog, &[name]) };
     let (name, spec, docs) = (entry.name(), entry.spec(), catalog.docs(entry.name()));
     let active = call.loaded().iter().any(|it| it.name() == name);
     let schema = Value::Object(JsonObject::clone(&spec.input_schema.peek()));

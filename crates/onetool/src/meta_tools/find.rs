@@ -41,7 +41,7 @@ pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
     let mut text = String::new();
     let mut tools = Vec::new();
     for hit in &hits {
-        let Ok(entry) = call.catalog.visible(&hit.name) else { continue };
+        let Some(entry) = call.catalog.get_visible(&hit.name) else { continue };
         let (signature, description) = (entry.spec().signature(), short_description(&call.catalog, entry));
         let active = loaded.iter().any(|it| it.name() == entry.name());
         let score = rounded(hit.score);

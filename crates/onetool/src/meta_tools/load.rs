@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
+use indexmap::{IndexMap, IndexSet};
 use onetool_core::{ToolName, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{MetaCall, answer, not_found};
-use crate::catalog::{Entry, SessionKey, Source, UnknownName};
+use crate::catalog::{Entry, SessionKey, Source};
 use crate::ot::sample_call;
 
 pub(super) const DESCRIPTION: &str = "Put tools on your own tool list, all of them or, if a name is wrong, none. They \
@@ -33,21 +34,21 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
         );
     }
     let mut unknown = Vec::new();
-    let mut load = Vec::new();
-    for name in &args.names {
-        match call.catalog.visible(name.trim()) {
-            Ok(entry) if *entry.source() == Source::Surface => {
+    let mut load: IndexMap<&ToolName, &Entry> = IndexMap::new();
+    for name in args.names.iter().map(|name| name.trim()) {
+        match call.catalog.get_visible(name) {
+            Some(entry) if *entry.source() == Source::Surface => {
                 return ToolOutput::error(format!("'{name}' is always on your list; it need not be loaded"));
             }
-            Ok(entry) if load.iter().any(|it: &&Entry| it.name() == entry.name()) => {}
-            Ok(entry) => load.push(&**entry),
-            Err(error) => unknown.push(error),
+            Some(entry) => drop(load.insert(entry.name(), entry)),
+            None => unknown.push(name),
         }
     }
     let unload = names_to_unload(call, &args.unload, &mut unknown);
     if !unknown.is_empty() {
-        return not_found(&unknown);
+        return not_found(&call.catalog, &unknown);
     }
+    let load: Vec<&Entry> = load.into_values().collect();
     let names: Vec<ToolName> = load.iter().map(|entry| entry.name().clone()).collect();
     call.server.active().change(&call.session, &names, &unload);
     // What a person has put on the list of every session goes from there: a list that keeps it would belie the answer.
@@ -59,17 +60,17 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
 }
 
 /// A tool that has gone from the catalog can still be taken off the list.
-fn names_to_unload(call: &MetaCall, wanted: &[String], unknown: &mut Vec<UnknownName>) -> Vec<ToolName> {
+fn names_to_unload<'a>(call: &MetaCall, wanted: &'a [String], unknown: &mut Vec<&'a str>) -> Vec<ToolName> {
     let loaded = call.server.active().on_list(&call.session, &call.caller);
-    let mut names = Vec::new();
+    let mut names = IndexSet::new();
     for name in wanted.iter().map(|name| name.trim()) {
-        match call.catalog.visible(name) {
-            Ok(entry) => names.push(entry.name().clone()),
-            Err(_) if loaded.contains(name) => names.push(ToolName::new(name)),
-            Err(error) => unknown.push(error),
+        match call.catalog.get_visible(name) {
+            Some(entry) => drop(names.insert(entry.name().clone())),
+            None if loaded.contains(name) => drop(names.insert(ToolName::new(name))),
+            None => unknown.push(name),
         }
     }
-    names
+    names.into_iter().collect()
 }
 
 fn told(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {

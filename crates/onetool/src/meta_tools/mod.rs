@@ -22,6 +22,9 @@ use crate::server::WeakServer;
 
 /// Characters of a description that a list of tools shows.
 const DESCRIPTION_MAX: usize = 300;
+/// How many unknown names an error repeats, and for how many it looks for what was meant.
+const UNKNOWN_MAX: usize = 20;
+const HINTS_MAX: usize = 5;
 
 /// What the tools need: the server, without keeping it alive, and the search.
 #[derive(Clone)]
@@ -43,12 +46,12 @@ impl MetaCall {
     /// Returns the tools that are on the session's list beside those that every client has.
     fn loaded(&self) -> Vec<&Arc<Entry>> {
         let names = self.server.active().on_list(&self.session, &self.caller);
-        names.iter().filter_map(|name| self.catalog.visible(name.as_str()).ok()).collect()
+        names.iter().filter_map(|name| self.catalog.get_visible(name.as_str())).collect()
     }
 
     /// Tells whether code can be run, so that no answer points at a tool that is not there.
     fn has_run(&self) -> bool {
-        self.catalog.visible("run").is_ok()
+        self.catalog.get_visible("run").is_some()
     }
 }
 
@@ -110,8 +113,16 @@ fn answer(text: String, data: Value) -> ToolOutput {
 }
 
 /// Says which names are not there, and how to find those that are.
-fn not_found(unknown: &[UnknownName]) -> ToolOutput {
-    let lines: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+fn not_found(catalog: &Catalog, unknown: &[&str]) -> ToolOutput {
+    let error = |(at, name): (usize, &&str)| match at {
+        0..HINTS_MAX => catalog.unknown(name),
+        _ => UnknownName::plain(name),
+    };
+    let named = unknown.iter().enumerate().take(UNKNOWN_MAX);
+    let mut lines: Vec<String> = named.map(|it| error(it).to_string()).collect();
+    if unknown.len() > UNKNOWN_MAX {
+        lines.push(format!("{} more names were not found", unknown.len() - UNKNOWN_MAX));
+    }
     ToolOutput::error(format!("{}\nSearch with tool_find(query=\"...\").", lines.join("\n")))
 }
 

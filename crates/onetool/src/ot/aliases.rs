@@ -10,7 +10,8 @@ pub(super) const DESCRIPTION: &str = "List aliases, the short names for tools, w
 
 #[tracing::instrument(name = "ot.aliases", skip_all)]
 pub(super) fn aliases(context: &OtContext, args: &Listing) -> Answer {
-    let aliases = context.aliases.iter().filter(|(name, alias)| args.matches(&[name, &alias.target]));
+    let matches = args.matcher();
+    let aliases = context.aliases.iter().filter(|(name, alias)| matches(&[name, &alias.target]));
     match args.info {
         InfoLevel::List => Answer::list(aliases.map(|(name, _)| name)),
         InfoLevel::Min => {

@@ -1,22 +1,28 @@
 //! `ot.help`: one way in to tools, packs, snippets and aliases.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::help_rank::{Candidate, rank};
+use super::help_rank::{Candidate, rank, words};
 use super::{Answer, InfoLevel, OtContext, listing};
+use crate::catalog::{Catalog, Entry};
 use crate::render::{self, AliasCard, Match, MatchGroup};
 use crate::shortcuts::Alias;
 
 pub(super) const DESCRIPTION: &str =
     "Explain onetool, or one tool, pack, $snippet or alias; anything else is searched for, typos included.";
 
-/// Matches of one kind that are shown, and how many of them in full.
+/// Matches of one kind that are shown with their descriptions, and how many of them in full.
 const MAX_MATCHES: usize = 10;
 const MAX_CARDS: usize = 3;
+/// How many tools the search is asked for where only names are shown.
+const MAX_NAMES: usize = 1000;
+/// A longer query is read up to here, in characters; it is no name.
+const MAX_QUERY: usize = 500;
 /// A tool that scores less than this part of the best one only shares a word with the query.
 const CLOSE_TO_BEST: f64 = 0.5;
 
@@ -37,13 +43,15 @@ pub(super) async fn help(context: &OtContext, args: &Help) -> Answer {
     if query.is_empty() {
         return Answer::Text(render::OVERVIEW.to_owned());
     }
-    let exact = match args.info {
-        InfoLevel::List => exact(context, query).map(|found| found.name(context)),
-        info => exact(context, query).map(|found| found.card(context, info)),
-    };
-    Answer::Text(match exact {
-        Some(text) => text,
-        None => search(context, query, args.info).await,
+    let query = query.char_indices().nth(MAX_QUERY).map_or(query, |(end, _)| &query[..end]);
+    Answer::Text(match (exact(context, query), args.info) {
+        (Some(found), InfoLevel::List) => {
+            let name = found.name(context);
+            let others = search(context, query, InfoLevel::List).await.without(&name);
+            others.list_after(&name)
+        }
+        (Some(found), info) => found.card(context, info),
+        (None, info) => search(context, query, info).await.text(query, info),
     })
 }
 
@@ -61,7 +69,7 @@ fn exact<'a>(context: &'a OtContext, name: &'a str) -> Option<Topic<'a>> {
     if let Some(snippet) = name.strip_prefix('$') {
         return context.snippets.get(snippet).map(|_| Topic::Snippet(snippet));
     }
-    if context.catalog.visible(name).is_ok() {
+    if context.catalog.get_visible(name).is_some() {
         return Some(Topic::Tool(name));
     }
     let is_pack = listing::packs(&context.catalog).contains_key(name);
@@ -78,8 +86,8 @@ impl Topic<'_> {
         match self {
             Self::Tool(name) => context
                 .catalog
-                .visible(name)
-                .map_or_else(|_| name.to_owned(), |entry| entry.name().to_string()),
+                .get_visible(name)
+                .map_or_else(|| name.to_owned(), |entry| entry.name().to_string()),
             Self::Snippet(name) => format!("${name}"),
             Self::Pack(name) | Self::Alias(name) => name.to_owned(),
         }
@@ -90,8 +98,7 @@ impl Topic<'_> {
         let card = match self {
             Self::Tool(name) => context
                 .catalog
-                .visible(name)
-                .ok()
+                .get_visible(name)
                 .map(|entry| render::tool_card(&listing::tool_card(context, entry, info))),
             Self::Pack(name) => listing::packs(&context.catalog)
                 .get(name)
@@ -105,14 +112,41 @@ impl Topic<'_> {
 
 fn alias_card(context: &OtContext, name: &str, alias: &Alias) -> String {
     let tool = alias.tool.as_str();
-    let usage = match context.catalog.visible(tool) {
-        Ok(entry) => listing::sample_call(name, &entry.spec().input_schema),
-        Err(_) => format!("{name}(...)"),
+    let usage = match context.catalog.get_visible(tool) {
+        Some(entry) => listing::sample_call(name, &entry.spec().input_schema),
+        None => format!("{name}(...)"),
     };
     render::alias_card(&AliasCard { name, target: &alias.target, tool, usage })
 }
 
-async fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
+/// What a search found, by kind.
+struct Found([MatchGroup; 4]);
+
+impl Found {
+    fn text(&self, query: &str, info: InfoLevel) -> String {
+        if self.is_empty() {
+            return render::no_match(query);
+        }
+        render::search_results(query, &self.0, info != InfoLevel::List)
+    }
+
+    /// Leaves out what is named elsewhere.
+    fn without(mut self, name: &str) -> Self {
+        self.0.iter_mut().for_each(|group| group.matches.retain(|it| it.name != name));
+        self
+    }
+
+    /// Writes names only, after that of an exact match.
+    fn list_after(&self, name: &str) -> String {
+        if self.is_empty() { name.to_owned() } else { format!("{name}\n{}", render::name_groups(&self.0)) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|group| group.matches.is_empty())
+    }
+}
+
+async fn search(context: &OtContext, query: &str, info: InfoLevel) -> Found {
     let catalog = &context.catalog;
     let packs = listing::packs(catalog);
     let pack_texts: Vec<String> = packs
@@ -131,34 +165,43 @@ async fn search(context: &OtContext, query: &str, info: InfoLevel) -> String {
         context.snippets.iter().map(|it| (it.name.as_str(), it.description.as_str())).collect();
     let aliases: Vec<(&str, &str)> =
         context.aliases.iter().map(|(name, alias)| (name, alias.target.as_str())).collect();
-    let found_tools = rank_tools(context, query, &tools).await;
-    let groups = [
+    let found_tools = rank_tools(context, query, &tools, info).await;
+    Found([
         group(context, info, "Tools", &tools, found_tools, Topic::Tool),
         group(context, info, "Packs", &packs, rank_items(query, &packs), Topic::Pack),
         group(context, info, "Snippets", &snippets, rank_items(query, &snippets), Topic::Snippet),
         group(context, info, "Aliases", &aliases, rank_items(query, &aliases), Topic::Alias),
-    ];
-    if groups.iter().all(|group| group.matches.is_empty()) {
-        return render::no_match(query);
-    }
-    render::search_results(query, &groups, info != InfoLevel::List)
+    ])
 }
 
 /// Returns the indices of the tools that fit: what `tool_find` would give, then names that were written together or
 /// misspelt beyond what that understands.
-async fn rank_tools(context: &OtContext, query: &str, tools: &[(&str, &str)]) -> Vec<usize> {
-    let hits = context.finder.search(&context.catalog, query, MAX_MATCHES).await;
+async fn rank_tools(context: &OtContext, query: &str, tools: &[(&str, &str)], info: InfoLevel) -> Vec<usize> {
+    let is_list = info == InfoLevel::List;
+    let limit = if is_list { MAX_NAMES } else { MAX_MATCHES };
+    let hits = context.finder.search(&context.catalog, query, limit).await;
     let best = hits.first().map_or(0.0, |hit| hit.score);
+    // One word is in a tool or not; of several, a tool that has only some was hardly meant.
+    let least = if is_list && words(query).len() == 1 { 0.0 } else { best * CLOSE_TO_BEST };
     let places: HashMap<&str, usize> = tools.iter().map(|(name, _)| *name).zip(0..).collect();
-    let close = hits.iter().take_while(|hit| hit.score >= best * CLOSE_TO_BEST);
+    let close = hits.iter().take_while(|hit| hit.score >= least);
     let found = close.filter_map(|hit| places.get(&*hit.name).copied());
-    found.chain(rank_items(query, tools)).collect::<IndexSet<usize>>().into_iter().collect()
+    let by_name = rank_names(context.catalog.clone(), query.to_owned()).await;
+    found.chain(by_name).collect::<IndexSet<usize>>().into_iter().collect()
+}
+
+/// Returns the indices of the tools whose names fit. Many thousands of them take a while, so not on a thread of the
+/// runtime; what their descriptions say is the search's to know.
+async fn rank_names(catalog: Arc<Catalog>, query: String) -> Vec<usize> {
+    let ranked = tokio::task::spawn_blocking(move || {
+        let name = |entry| Candidate { name: Entry::name(entry).as_str(), description: "" };
+        rank(&query, listing::tools(&catalog).map(name))
+    });
+    ranked.await.unwrap_or_default()
 }
 
 fn rank_items(query: &str, items: &[(&str, &str)]) -> Vec<usize> {
-    let candidates: Vec<Candidate<'_>> =
-        items.iter().map(|(name, description)| Candidate { name, description }).collect();
-    rank(query, &candidates)
+    rank(query, items.iter().map(|(name, description)| Candidate { name, description }))
 }
 
 fn group<'a>(
@@ -170,7 +213,12 @@ fn group<'a>(
     topic: fn(&'a str) -> Topic<'a>,
 ) -> MatchGroup {
     let is_full = info == InfoLevel::Full;
-    let found = found.into_iter().take(if is_full { MAX_CARDS } else { MAX_MATCHES });
+    let shown = match info {
+        InfoLevel::List => usize::MAX,
+        InfoLevel::Min => MAX_MATCHES,
+        InfoLevel::Full => MAX_CARDS,
+    };
+    let found = found.into_iter().take(shown);
     let matches = found.map(|index| {
         let (name, description) = items[index];
         Match {

@@ -1,5 +1,7 @@
 //! Which names a query may mean, best first; a typo is no obstacle.
 
+use onetool_core::similarity;
+
 /// Something that help can tell about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Candidate<'a> {
@@ -10,48 +12,57 @@ pub(super) struct Candidate<'a> {
 const GOOD_ENOUGH: f64 = 0.45;
 /// Below this, two words are different words.
 const SIMILAR: f64 = 0.7;
+/// A query of more words is a text; each is compared with every word of every name.
+const MAX_WORDS: usize = 8;
 
 /// Returns the indices of the candidates that fit, best first.
-pub(super) fn rank(query: &str, candidates: &[Candidate<'_>]) -> Vec<usize> {
-    let query = words(query);
-    let scored = candidates.iter().enumerate().map(|(index, it)| (score(&query, *it), index));
-    let mut scored: Vec<(f64, usize)> = scored.filter(|(score, _)| *score >= GOOD_ENOUGH).collect();
-    let name = |index: usize| candidates[index].name;
-    scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| name(*x).cmp(name(*y))));
-    scored.into_iter().map(|(_, index)| index).collect()
+pub(super) fn rank<'a>(query: &str, candidates: impl Iterator<Item = Candidate<'a>>) -> Vec<usize> {
+    let query: Vec<String> = words(query).into_iter().take(MAX_WORDS).collect();
+    if query.is_empty() {
+        return Vec::new();
+    }
+    let whole = query.concat();
+    let scored = candidates.enumerate().map(|(index, it)| (score(&query, &whole, it), index, it.name));
+    let mut scored: Vec<(f64, usize, &str)> = scored.filter(|(score, ..)| *score >= GOOD_ENOUGH).collect();
+    scored.sort_by(|(a, _, x), (b, _, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
+    scored.into_iter().map(|(_, index, _)| index).collect()
 }
 
-fn score(query: &[String], candidate: Candidate<'_>) -> f64 {
-    if query.is_empty() {
-        return 0.0;
-    }
+fn score(query: &[String], whole: &str, candidate: Candidate<'_>) -> f64 {
     let (name, description) = (words(candidate.name), words(candidate.description));
+    let best = |word: &str, words: &[String], score: fn(&str, &str) -> f64| {
+        words.iter().map(|it| score(word, it)).fold(0.0, f64::max)
+    };
     let word_scores = query.iter().map(|word| {
-        let in_name = name.iter().map(|it| word_score(word, it)).fold(0.0, f64::max);
-        let in_description = description.iter().map(|it| word_score(word, it)).fold(0.0, f64::max);
-        in_name.max(in_description * 0.5)
+        // Descriptions are long: a typo that leads to a word in one of them leads anywhere.
+        best(word, &name, word_score).max(best(word, &description, same_word) * 0.5)
     });
     #[expect(clippy::cast_precision_loss, reason = "queries have few words")]
     let mean = word_scores.sum::<f64>() / query.len() as f64;
     // Words that somebody wrote together or apart: `webfetch`, `brave search`.
-    let whole = strsim::normalized_damerau_levenshtein(&query.concat(), &name.concat());
+    let whole = similarity(whole, &name.concat());
     let bonus = if whole >= SIMILAR { whole * 0.3 } else { 0.0 };
     mean.max(if whole >= SIMILAR { whole * 0.8 } else { 0.0 }) + bonus
 }
 
 fn word_score(query: &str, word: &str) -> f64 {
+    let similarity = similarity(query, word);
+    let similar = if similarity >= SIMILAR { similarity * 0.9 } else { 0.0 };
+    same_word(query, word).max(similar)
+}
+
+fn same_word(query: &str, word: &str) -> f64 {
     if query == word {
-        return 1.0;
+        1.0
+    } else if query.len() >= 3 && word.starts_with(query) {
+        0.9
+    } else {
+        0.0
     }
-    if query.len() >= 3 && word.starts_with(query) {
-        return 0.9;
-    }
-    let similarity = strsim::normalized_damerau_levenshtein(query, word);
-    if similarity >= SIMILAR { similarity * 0.9 } else { 0.0 }
 }
 
 /// Splits at everything that is no letter or digit, and where a small letter meets a capital one.
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;
     for c in text.chars() {
@@ -82,7 +93,7 @@ mod tests {
             ("db.query", "Run a query against a database."),
         ]
         .map(|(name, description)| Candidate { name, description });
-        rank(query, &candidates).into_iter().map(|index| candidates[index].name).collect()
+        rank(query, candidates.iter().copied()).into_iter().map(|index| candidates[index].name).collect()
     }
 
     #[test]

@@ -23,10 +23,11 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Tells whether any of the texts contains the pattern.
-    pub(super) fn matches(&self, texts: &[&str]) -> bool {
+    /// Returns what tells whether any of some texts contains the pattern.
+    pub(super) fn matcher(&self) -> impl Fn(&[&str]) -> bool + use<> {
+        // Once, and not for every tool: it may be as long as a request.
         let pattern = self.pattern.to_lowercase();
-        texts.iter().any(|text| text.to_lowercase().contains(&pattern))
+        move |texts| texts.iter().any(|text| text.to_lowercase().contains(&pattern))
     }
 }
 

@@ -11,8 +11,9 @@ pub(super) const DESCRIPTION: &str =
 
 #[tracing::instrument(name = "ot.packs", skip_all)]
 pub(super) fn packs(context: &OtContext, args: &Listing) -> Answer {
+    let matches = args.matcher();
     let packs = listing::packs(&context.catalog);
-    let packs = packs.iter().filter(|(name, _)| args.matches(&[name]));
+    let packs = packs.iter().filter(|(name, _)| matches(&[name]));
     match args.info {
         InfoLevel::List => Answer::list(packs.map(|(name, _)| *name)),
         InfoLevel::Min => Answer::list(packs.map(|(name, tools)| {

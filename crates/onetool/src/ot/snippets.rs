@@ -9,7 +9,8 @@ pub(super) const DESCRIPTION: &str =
 
 #[tracing::instrument(name = "ot.snippets", skip_all)]
 pub(super) fn snippets(context: &OtContext, args: &Listing) -> Answer {
-    let snippets = context.snippets.iter().filter(|it| args.matches(&[&it.name, &it.description]));
+    let matches = args.matcher();
+    let snippets = context.snippets.iter().filter(|it| matches(&[&it.name, &it.description]));
     let text = match args.info {
         InfoLevel::List => return Answer::list(snippets.map(|it| it.name.as_str())),
         InfoLevel::Min => names(snippets.map(|it| (it.name.as_str(), it.description.as_str())), ": "),

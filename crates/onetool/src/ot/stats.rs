@@ -63,10 +63,10 @@ pub(super) async fn stats(context: OtContext, args: Stats, cx: CallContext) -> A
         // A flat name and an alias are names, too; a tool that is gone may still have been counted.
         let canonical = |name: String| {
             let name = context.aliases.resolve(&name).map_or(name, str::to_owned);
-            context.catalog.resolve(&name).map_or(name, |entry| entry.name().to_string())
+            context.catalog.get(&name).map_or(name, |entry| entry.name().to_string())
         };
         let tool = given(args.tool).map(canonical);
         context.host.stats(StatsQuery { period, tool, output: given(args.output) }, &cx).await
     };
-    answer.await.map_or_else(|error| Answer::Text(error.to_string()), Answer::Data)
+    answer.await.map_or_else(|error| Answer::Error(error.to_string()), Answer::Data)
 }

@@ -119,6 +119,8 @@ struct Setup {
     is_bare: bool,
     servers: Vec<ServerState>,
     failed_packs: Vec<FailedPack>,
+    /// Names of tools beside the usual ones.
+    more_tools: Vec<String>,
 }
 
 fn demo_tools() -> Vec<Arc<dyn Tool>> {
@@ -136,7 +138,12 @@ fn demo_tools() -> Vec<Arc<dyn Tool>> {
 
 fn gateway_with(setup: Setup) -> Gateway {
     let server = Server::builder().reserved(&["ot"]).build().unwrap();
-    let Setup { host, is_bare, servers, failed_packs } = setup;
+    let Setup { host, is_bare, servers, failed_packs, more_tools } = setup;
+    for name in more_tools {
+        let spec = ToolSpec::new(name, "One of many.");
+        let tool = dynamic_tool(spec, |_: JsonObject, _: CallContext| async { "" });
+        server.add_tool(Arc::new(tool), Source::Code).unwrap();
+    }
     let mut config = Config::default();
     if !is_bare {
         for tool in demo_tools() {
@@ -206,6 +213,13 @@ impl Gateway {
     async fn text(&self, function: &str, args: Value) -> String {
         let output = self.call(function, args).await.unwrap_or_else(|error| panic!("{error}"));
         assert!(!output.is_error);
+        output.content[0].as_text().unwrap().to_owned()
+    }
+
+    /// Returns the text of an answer that is an error.
+    async fn error(&self, function: &str, args: Value) -> String {
+        let output = self.call(function, args).await.unwrap_or_else(|error| panic!("{error}"));
+        assert!(output.is_error);
         output.content[0].as_text().unwrap().to_owned()
     }
 

@@ -12,7 +12,8 @@ pub(super) const DESCRIPTION: &str =
 
 #[tracing::instrument(name = "ot.tools", skip_all)]
 pub(super) fn tools(context: &OtContext, args: &Listing) -> Answer {
-    let tools = listing::tools(&context.catalog).filter(|entry| args.matches(&[entry.name().as_str()]));
+    let matches = args.matcher();
+    let tools = listing::tools(&context.catalog).filter(|entry| matches(&[entry.name().as_str()]));
     match args.info {
         InfoLevel::List => Answer::list(tools.map(|entry| entry.name().as_str())),
         InfoLevel::Min => Answer::list(tools.map(|entry| {

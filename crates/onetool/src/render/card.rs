@@ -2,9 +2,14 @@
 
 use std::fmt::Write as _;
 
-use onetool_core::ToolAnnotations;
+use onetool_core::{ToolAnnotations, shorten, shown};
 use serde_json::Value;
 
+/// What fits the card of a pack: tools, bytes of them all, and characters of what is said of each and of the pack.
+const PACK_TOOLS: usize = 50;
+const PACK_TOOLS_SIZE: usize = 8000;
+const PACK_DESCRIPTION: usize = 500;
+const PACK_INSTRUCTIONS: usize = 4000;
 /// What is known of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolCard<'a> {
@@ -95,22 +100,40 @@ fn more_lines(more: &Hints) -> Vec<String> {
     lines
 }
 
+/// Writes a pack with as many of its tools as fit a card.
 pub(crate) fn pack_card(card: &PackCard<'_>) -> String {
-    let mut text = pack_listing(card);
-    text.push('\n');
+    let mut text = pack_heading(card, PACK_INSTRUCTIONS);
+    let mut left = PACK_TOOLS_SIZE;
+    let lines: Vec<String> = card
+        .tools
+        .iter()
+        .take(PACK_TOOLS)
+        .map(|(name, description)| entry(name, &shorten(description, PACK_DESCRIPTION)))
+        .take_while(|line| left.checked_sub(line.len()).map(|rest| left = rest).is_some())
+        .collect();
+    let hidden = card.tools.len() - lines.len();
+    let list = format!("ot.tools(pattern=\"{}.\", info=\"list\")", card.name);
+    let more = (hidden > 0).then(|| format!("- … and {hidden} more: {list} names them all"));
+    section(&mut text, &pack_title(card), lines.into_iter().chain(more));
     section(&mut text, "Docs", &card.url);
     text.trim_end().to_owned()
 }
 
-/// Writes a pack with its tools, as `ot.packs` lists it.
+/// Writes a pack with all its tools, as `ot.packs` lists it.
 pub(crate) fn pack_listing(card: &PackCard<'_>) -> String {
-    let mut text = format!("# {}\n", card.name);
-    if let Some(instructions) = card.instructions {
-        let _ = write!(text, "\n{}\n", instructions.trim());
-    }
-    let title = format!("Tools ({}, {})", card.tools.len(), card.source);
-    section(&mut text, &title, card.tools.iter().map(|(name, description)| entry(name, description)));
+    let mut text = pack_heading(card, usize::MAX);
+    let lines = card.tools.iter().map(|(name, description)| entry(name, description));
+    section(&mut text, &pack_title(card), lines);
     text.trim_end().to_owned()
+}
+
+fn pack_heading(card: &PackCard<'_>, max_instructions: usize) -> String {
+    let instructions = card.instructions.map(|it| format!("\n{}\n", shorten(it.trim(), max_instructions)));
+    format!("# {}\n{}", card.name, instructions.unwrap_or_default())
+}
+
+fn pack_title(card: &PackCard<'_>) -> String {
+    format!("Tools ({}, {})", card.tools.len(), card.source)
 }
 
 pub(crate) fn alias_card(card: &AliasCard<'_>) -> String {
@@ -123,22 +146,28 @@ pub(crate) fn alias_card(card: &AliasCard<'_>) -> String {
 
 /// Writes what a search found, by kind.
 pub(crate) fn search_results(query: &str, groups: &[MatchGroup], with_descriptions: bool) -> String {
-    let mut text = format!("Matches for '{query}', best first:\n");
+    let heading = format!("Matches for '{query}', best first:\n");
+    if !with_descriptions {
+        return heading + &name_groups(groups);
+    }
+    let write = |found: &Match| match &found.card {
+        Some(card) => format!("\n{card}\n"),
+        None => entry(&found.name, &found.description) + "\n",
+    };
+    heading + &grouped(groups, write)
+}
+
+/// Writes the names of what a search found, by kind.
+pub(crate) fn name_groups(groups: &[MatchGroup]) -> String {
+    grouped(groups, |found| format!("- {}\n", found.name))
+}
+
+fn grouped(groups: &[MatchGroup], write: impl Fn(&Match) -> String) -> String {
+    let mut text = String::new();
     for group in groups.iter().filter(|group| !group.matches.is_empty()) {
-        let _ = write!(text, "\n## {}\n", group.title);
-        for found in &group.matches {
-            match &found.card {
-                Some(card) => {
-                    let _ = write!(text, "\n{card}\n");
-                }
-                None if with_descriptions => {
-                    let _ = writeln!(text, "{}", entry(&found.name, &found.description));
-                }
-                None => {
-                    let _ = writeln!(text, "- {}", found.name);
-                }
-            }
-        }
+        // Writing to a String cannot fail.
+        let _ =
+            write!(text, "\n## {}\n{}", group.title, group.matches.iter().map(&write).collect::<String>());
     }
     text.trim_end().to_owned()
 }
@@ -150,7 +179,10 @@ pub(crate) fn no_match(query: &str) -> String {
 
 /// Says that a list is empty.
 pub(crate) fn nothing(kind: &str, pattern: &str) -> String {
-    if pattern.is_empty() { format!("No {kind} configured") } else { format!("No {kind} match '{pattern}'") }
+    match shown(pattern) {
+        pattern if pattern.is_empty() => format!("No {kind} configured"),
+        pattern => format!("No {kind} match '{pattern}'"),
+    }
 }
 
 /// Writes lines of `name`, separator, `text`.

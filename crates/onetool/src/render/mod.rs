@@ -8,8 +8,8 @@ pub(crate) mod yaml_flow;
 mod yaml_scalar;
 
 pub(crate) use card::{
-    AliasCard, Hints, Match, MatchGroup, PackCard, ToolCard, alias_card, names, no_match, nothing, pack_card,
-    pack_listing, search_results, summary, tool_card,
+    AliasCard, Hints, Match, MatchGroup, PackCard, ToolCard, alias_card, name_groups, names, no_match,
+    nothing, pack_card, pack_listing, search_results, summary, tool_card,
 };
 pub(crate) use doc_url::doc_url;
 pub(crate) use overview::OVERVIEW;

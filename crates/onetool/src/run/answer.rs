@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use onetool_cage::json_weight;
+use onetool_core::shown;
 use onetool_sandbox::{Completion, Outcome, RunError};
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ impl Format {
             "yml" => Ok(Self::Yaml),
             "yml_h" => Ok(Self::YamlForHumans),
             "raw" => Ok(Self::Raw),
-            other => Err(FormatError::Unknown(other.to_owned())),
+            other => Err(FormatError::Unknown(shown(other).into_owned())),
         }
     }
 

@@ -1,6 +1,6 @@
 //! From the arguments of a Python call to the arguments of a tool.
 
-use onetool_core::{JsonObject, ToolSpec, parameters};
+use onetool_core::{JsonObject, ToolSpec, parameters, shown};
 use serde_json::Value;
 
 /// Arguments that do not fit the tool's parameters.
@@ -35,7 +35,7 @@ pub(crate) fn bind(
             None => {
                 return Err(ArgumentsError::Unknown {
                     tool: tool(),
-                    name: given,
+                    name: shown(&given).into_owned(),
                     signature: spec.signature(),
                 });
             }

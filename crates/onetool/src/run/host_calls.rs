@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use onetool_core::{CallContext, ContentBlock, JsonObject, ToolError, ToolOutput};
+use onetool_core::{CallContext, ContentBlock, JsonObject, ToolError, ToolOutput, shown, similar_names};
 use onetool_sandbox::{Host, HostCall, HostError, NameKind};
 use serde_json::{Value, json};
 
@@ -14,8 +14,12 @@ use crate::Server;
 use crate::catalog::{Catalog, Entry};
 use crate::dispatch::{CallError, json_size};
 
-const NEAR_ENOUGH: f64 = 0.6;
+/// How many names a hint holds, of those that look alike, were renamed or exist at all.
 const MAX_NEAR: usize = 3;
+const MAX_RENAMES: usize = 5;
+const MAX_LISTED: usize = 50;
+/// How many unknown names of one run get a hint, each of which looks through the whole catalog.
+const MAX_HINTS: usize = 16;
 /// The pack whose answers have a text of their own.
 const OT: &str = "ot";
 /// The tool whose answers are pages of stored results.
@@ -96,7 +100,9 @@ impl Calls {
             };
             raised(kind, message)
         })?;
-        if output.is_error {
+        let is_ot = spec.name.pack() == Some(OT);
+        // What the `ot` pack answers as an error is a text that code can look at; what it raises came as an error above.
+        if output.is_error && !is_ot {
             let message = format!("{}: {}; signature: {}", spec.name, text_of(&output), spec.signature());
             return Err(raised("ToolError", message));
         }
@@ -104,7 +110,7 @@ impl Calls {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.calls += 1;
         told.bytes += json_size(&value);
-        if spec.name.pack() == Some(OT) {
+        if is_ot {
             told.ot_answers.push(&value, text_of(&output), spec.name.as_str() == PAGES);
         }
         Ok(value)
@@ -112,47 +118,73 @@ impl Calls {
 
     fn unknown(&self, name: &str) -> HostError {
         let raised = |kind: &str, message| HostError { kind: kind.to_owned(), message };
+        let unknown = self.catalog.unknown(name);
         let Some((pack, tool)) = name.split_once('.') else {
-            return raised(
-                "NameError",
-                self.catalog.visible(name).err().map_or_else(String::new, |it| it.to_string()),
-            );
+            return raised("NameError", unknown.to_string());
         };
+        let (pack, tool) = (shown(pack), shown(tool));
         let tools: Vec<&str> = self
             .catalog
             .tools()
-            .filter(|entry| entry.name().pack() == self.names.pack(pack))
+            .filter(|entry| entry.name().pack() == self.names.pack(&pack))
             .map(|entry| entry.name().tool())
             .collect();
-        let near = near(tool, tools.iter().copied());
-        let hint = if near.is_empty() {
-            format!("it has: {}", tools.join(", "))
+        let near = similar_names(&tool, tools.iter().copied());
+        let hint = if unknown.renamed_to.is_some() {
+            unknown.hint()
+        } else if near.is_empty() {
+            let more = if tools.len() > MAX_LISTED { ", …" } else { "" };
+            format!("; it has: {}{more}", tools[..tools.len().min(MAX_LISTED)].join(", "))
         } else {
-            format!("did you mean {near}?")
+            format!("; did you mean {}?", quoted(&near))
         };
-        raised("AttributeError", format!("pack '{pack}' has no tool '{tool}'; {hint}"))
+        raised("AttributeError", format!("pack '{pack}' has no tool '{tool}'{hint}"))
     }
 
-    fn kind(&self, name: &str) -> NameKind {
+    fn kind(&self, name: &str) -> Option<NameKind> {
         if self.names.pack(name).is_some() {
-            return NameKind::Pack;
+            return Some(NameKind::Pack);
         }
-        if self.tool(name).is_some() {
-            return NameKind::Tool;
+        self.tool(name).map(|_| NameKind::Tool)
+    }
+
+    /// Says what somebody may have meant by a name that stands for nothing.
+    fn hint(&self, name: &str) -> String {
+        let unknown = self.catalog.unknown(name);
+        if unknown.renamed_to.is_some() {
+            return format!("{}.", capitalized(unknown.hint().trim_start_matches("; ")));
         }
-        let near = near(name, self.names.packs());
-        let hint = if near.is_empty() {
+        // Code names a tool of a pack by its parts, and only the first of them is asked for.
+        let renames = self.catalog.rules().renames.iter();
+        let of_pack = |(old, _): &(&String, &String)| old.split_once('.').is_some_and(|(it, _)| it == name);
+        let renamed: Vec<String> =
+            renames.filter(of_pack).map(|(old, new)| format!("'{old}' is called '{new}' now")).collect();
+        if !renamed.is_empty() {
+            return format!("{}.", renamed[..renamed.len().min(MAX_RENAMES)].join(", "));
+        }
+        let aliases = self.catalog.rules().aliases.iter().map(|(name, _)| name);
+        let near = similar_names(name, self.names.packs().chain(aliases));
+        let near: Vec<&str> =
+            near.into_iter().chain(unknown.near.iter().map(String::as_str)).take(MAX_NEAR).collect();
+        if near.is_empty() {
             "ot.packs() lists the packs, ot.tools() the tools".to_owned()
         } else {
-            format!("did you mean {near}? ot.packs() lists the packs")
-        };
-        NameKind::Unknown { hint: Some(hint) }
+            format!("Did you mean {}? ot.packs() lists the packs", quoted(&near))
+        }
     }
 }
 
 impl Host for Calls {
     fn names(&self, names: Vec<String>) -> BoxFuture<'_, Vec<NameKind>> {
-        Box::pin(async move { names.iter().map(|name| self.kind(name)).collect() })
+        // Code may hold thousands of unknown names, and only the first one that runs is told.
+        let mut hints_left = MAX_HINTS;
+        let mut unknown = move |name: &str| {
+            hints_left = hints_left.saturating_sub(1);
+            NameKind::Unknown { hint: (hints_left > 0).then(|| self.hint(name)) }
+        };
+        Box::pin(async move {
+            names.iter().map(|name| self.kind(name).unwrap_or_else(|| unknown(name))).collect()
+        })
     }
 
     fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>> {
@@ -160,13 +192,13 @@ impl Host for Calls {
     }
 }
 
-/// Lists names that look alike, best first.
-fn near<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    let score = |it: &str| strsim::normalized_damerau_levenshtein(&it.to_lowercase(), &name.to_lowercase());
-    let mut scored: Vec<(f64, &str)> =
-        candidates.map(|it| (score(it), it)).filter(|(score, _)| *score >= NEAR_ENOUGH).collect();
-    scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
-    scored.iter().take(MAX_NEAR).map(|(_, it)| format!("'{it}'")).collect::<Vec<_>>().join(" or ")
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(" or ")
+}
+
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
 /// Returns an answer as one clean value: data if there is any, JSON text parsed, else text; other content as it is.

@@ -1,9 +1,8 @@
 //! Other names for tools: they stand for a tool or for another alias, and are resolved as names, never as text.
 
 use indexmap::IndexMap;
-use onetool_core::ToolName;
+use onetool_core::{ToolName, similar_names};
 
-use super::near::near;
 use crate::catalog::UnknownName;
 
 /// Aliases that cannot be used.
@@ -105,8 +104,8 @@ fn follow(
     }
     let (end, alias) = (chain[chain.len() - 1], chain[chain.len().saturating_sub(2)]);
     find(end).map_err(|mut unknown| {
-        let aliases = near(end, targets.keys().map(String::as_str).filter(|name| *name != alias));
-        unknown.near.extend(aliases);
+        let names = targets.keys().map(String::as_str).filter(|name| *name != alias);
+        unknown.near.extend(similar_names(end, names).into_iter().map(str::to_owned));
         AliasError::Unknown { alias: alias.to_owned(), unknown }
     })
 }
@@ -120,12 +119,8 @@ mod tests {
         let tools = ["brave.web_search", "demo.foo"];
         Aliases::new(targets, |name| {
             let tool = tools.iter().find(|tool| **tool == name || ToolName::new(**tool).flat() == name);
-            let near = near(name, tools);
-            tool.map(|tool| ToolName::new(*tool)).ok_or(UnknownName {
-                name: name.into(),
-                renamed_to: None,
-                near,
-            })
+            let near = similar_names(name, tools).into_iter().map(str::to_owned).collect();
+            tool.map(|tool| ToolName::new(*tool)).ok_or(UnknownName { near, ..UnknownName::plain(name) })
         })
     }
 

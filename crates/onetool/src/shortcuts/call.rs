@@ -1,6 +1,7 @@
 //! Calls of snippets: `$name k=v k2="v w"`, or `$name` and a line `key: value` for each parameter.
 
 use indexmap::IndexMap;
+use onetool_core::shown;
 use serde_json::{Number, Value};
 
 use super::SnippetError;
@@ -61,7 +62,7 @@ impl SnippetCall {
         let mut values = Values::default();
         match values.pairs(rest).and_then(|rest| values.lines(rest)) {
             Ok(()) => Ok(Self { name: name.to_owned(), values: values.0 }),
-            Err(reason) => Err(SnippetError::Call { name: name.to_owned(), reason }),
+            Err(reason) => Err(SnippetError::Call { name: shown(name).into_owned(), reason }),
         }
     }
 }

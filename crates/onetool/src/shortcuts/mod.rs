@@ -3,7 +3,6 @@
 mod alias;
 mod call;
 mod fill;
-mod near;
 mod scan;
 mod shipped;
 mod snippet;

@@ -1,13 +1,15 @@
 //! Snippets: code under a name, with parameters.
 
 use indexmap::IndexMap;
-use onetool_core::JsonObject;
+use onetool_core::{JsonObject, shown, similar_names};
 use serde_json::Value;
 
 use super::call::{Given, SnippetCall};
 use super::fill::fill;
-use super::near::near;
 use crate::config::{SnippetConfig, SnippetParamConfig};
+
+/// How many of the names that exist an error lists.
+const NAMES_LISTED: usize = 50;
 
 /// A snippet that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +37,11 @@ fn what_exists(kind: &str, near: &[String], known: &[String]) -> String {
     };
     match known {
         [] => format!("; there are no {kind}"),
-        known => format!("{near} ({kind}: {})", known.join(", ")),
+        known => {
+            let listed = known.iter().take(NAMES_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if known.len() > NAMES_LISTED { ", …" } else { "" };
+            format!("{near} ({kind}: {listed}{more})")
+        }
     }
 }
 
@@ -60,11 +66,11 @@ impl Snippet {
     pub(crate) fn expand(&self, given: &IndexMap<String, Given>) -> Result<String, SnippetError> {
         if let Some(unknown) = given.keys().find(|key| !self.params.contains_key(*key)) {
             let known: Vec<String> = self.params.keys().cloned().collect();
-            let near = near(unknown, known.iter().map(String::as_str));
+            let near = similar_names(unknown, known.iter().map(String::as_str));
             return Err(SnippetError::Parameter {
                 name: self.name.clone(),
-                parameter: unknown.clone(),
-                near,
+                parameter: shown(unknown).into_owned(),
+                near: near.into_iter().map(str::to_owned).collect(),
                 known,
             });
         }
@@ -164,9 +170,9 @@ impl Snippets {
     pub(crate) fn expand(&self, call: &SnippetCall) -> Result<String, SnippetError> {
         let Some(snippet) = self.get(&call.name) else {
             let known = self.0.keys().map(|name| format!("${name}")).collect();
-            let near = near(&call.name, self.0.keys().map(String::as_str));
+            let near = similar_names(&call.name, self.0.keys().map(String::as_str));
             let near = near.into_iter().map(|name| format!("${name}")).collect();
-            return Err(SnippetError::Unknown { name: call.name.clone(), near, known });
+            return Err(SnippetError::Unknown { name: shown(&call.name).into(), near, known });
         };
         snippet.expand(&call.values)
     }

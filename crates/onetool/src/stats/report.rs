@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use onetool_core::shown;
 use serde::Serialize;
 
 use crate::clock::{Day, Timestamp};
@@ -41,7 +42,7 @@ impl Period {
             "week" => Ok(Self::Week),
             "month" => Ok(Self::Month),
             "all" => Ok(Self::All),
-            _ => Err(PeriodError { period: name.to_owned() }),
+            _ => Err(PeriodError { period: shown(name).into_owned() }),
         }
     }
 

@@ -419,11 +419,15 @@ async fn find_6_2_a_legacy_name_gives_the_new_one_on_every_path() {
             }
         }
         let error = client.call("go_ent_registry_lits", json!({})).await.unwrap_err();
-        let near = "tool not found: 'go_ent_registry_lits'; did you mean 'registry.list'";
+        let near = "tool not found: 'go_ent_registry_lits'; it is called 'registry_lits' now, which this server does \
+                    not have; did you mean 'registry.list'";
         assert!(error.message.starts_with(near), "{}", error.message);
-        // What is denied is not told.
-        let error = client.call("go_ent_mail_delete", json!({})).await.unwrap_err();
-        assert!(!error.message.contains("now"), "{}", error.message);
+        // What is denied looks like what is not there.
+        for name in ["mail_delete", "xyzzy"] {
+            let error = client.call(&format!("go_ent_{name}"), json!({})).await.unwrap_err();
+            let gone = format!("it is called '{name}' now, which this server does not have");
+            assert_eq!(error.message, format!("tool not found: 'go_ent_{name}'; {gone}"));
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod declared;
 mod discover;
 mod find;
 mod handlers;
+mod hints;
 mod http_access;
 mod logs;
 mod names;

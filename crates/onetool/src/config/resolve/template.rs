@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use minijinja::Environment;
+use onetool_core::similar_names;
 use serde_json::Value;
 
 use crate::config::ConfigError;
-use crate::config::suggest::closest;
 use crate::config::tree::Place;
 
 /// The names that the templates of one tool or prompt may use; `None` if the schema leaves it open.
@@ -35,7 +35,7 @@ impl Names {
         if is_secret {
             return Err(ConfigError::invalid(place, "the template uses a name that is no parameter"));
         }
-        let suggestion = closest(name, names.iter().map(String::as_str));
+        let suggestion = similar_names(name, names.iter().map(String::as_str)).first().copied();
         let suggestion = suggestion.map_or_else(String::new, |it| format!(", did you mean '{it}'?"));
         Err(ConfigError::invalid(
             place,

@@ -5,14 +5,13 @@ use std::path::MAIN_SEPARATOR;
 
 use http::HeaderName;
 use indexmap::IndexMap;
-use onetool_core::JsonObject;
+use onetool_core::{JsonObject, similar_names};
 use serde_json::Value;
 
 use super::template::{Names, is_template};
 use super::{check_name, filled, resolve_path, schema, seconds};
 use crate::config::file::{Argv, HttpToolFile, ToolFile};
 use crate::config::resolved::{CommandToolConfig, HttpToolConfig, ToolBody, ToolConfig};
-use crate::config::suggest::closest;
 use crate::config::tree::Place;
 use crate::config::{ConfigError, Secret};
 
@@ -76,8 +75,9 @@ fn request(file: HttpToolFile, names: &Names, place: &Place<'_>) -> Result<HttpT
     }
     let method = file.method.map_or_else(|| "GET".to_owned(), |it| it.to_ascii_uppercase());
     if !METHODS.contains(&method.as_str()) {
-        let suggestion =
-            closest(&method, METHODS).map_or_else(String::new, |it| format!(", did you mean {it}?"));
+        let suggestion = similar_names(&method, METHODS)
+            .first()
+            .map_or_else(String::new, |it| format!(", did you mean {it}?"));
         return Err(ConfigError::invalid(&place.field("method"), format!("unknown method{suggestion}")));
     }
     let (query, headers) = (file.query.unwrap_or_default(), file.headers.unwrap_or_default());

@@ -63,10 +63,10 @@ pub(super) fn overview(inner: &Inner, caller: Caller) -> Overview {
         name: options.name.clone(),
         version: options.version.clone(),
         tool_count: catalog.tools().count(),
-        active_count: loaded.iter().filter(|name| catalog.visible(name.as_str()).is_ok()).count(),
+        active_count: loaded.iter().filter(|name| catalog.get_visible(name.as_str()).is_some()).count(),
         history: inner.history.is_on(),
         stats: inner.config().stats.enabled,
-        run: catalog.visible("run").is_ok(),
+        run: catalog.get_visible("run").is_some(),
     }
 }
 
@@ -122,10 +122,8 @@ pub(super) async fn search(inner: &Inner, query: &SearchQuery) -> SearchAnswer {
     let catalog = inner.server.catalog();
     let words = query.q.trim();
     let hits = inner.finder.search(&catalog, words, query.limit.min(MAX_HITS)).await;
-    let suggestions = match catalog.visible(words) {
-        Err(unknown) if hits.is_empty() => unknown.near,
-        _ => Vec::new(),
-    };
+    let is_unknown = hits.is_empty() && catalog.get_visible(words).is_none();
+    let suggestions = if is_unknown { catalog.unknown(words).near } else { Vec::new() };
     SearchAnswer {
         hits: hits.iter().map(|hit| found(hit, words)).collect(),
         suggestions: suggestions.into_iter().take(SUGGESTIONS).collect(),

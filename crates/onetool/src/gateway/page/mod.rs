@@ -26,6 +26,7 @@ use tracing::Instrument as _;
 use super::Inner;
 use super::record::PAGE;
 use crate::Server;
+use crate::catalog::Source;
 use crate::http::HttpOptions;
 use crate::results::{self, QueryError, ResultInfo, ResultPage};
 use crate::stats::{Period, StatsError};
@@ -40,6 +41,7 @@ pub(super) fn router(inner: &Arc<Inner>, options: &HttpOptions) -> Router {
     let config = inner.config();
     inner.history.set_on(config.http.history);
     let (access, server) = (options.access.clone(), inner.server.clone());
+    let names = server.clone();
     let options = WebOptions::default()
         .title(&config.http.title)
         .allow_execute(config.http.allow_execute)
@@ -48,6 +50,11 @@ pub(super) fn router(inner: &Arc<Inner>, options: &HttpOptions) -> Router {
         // Host and origin are checked before any route of the server is looked for.
         .origin(|_| Ok(()))
         .access(move |request| access.caller(&request.headers))
+        .on_name(move |name| match names.catalog().visible(name) {
+            Ok(entry) if *entry.source() != Source::Surface => Ok(entry.name().clone()),
+            Ok(_) => Err(String::new()),
+            Err(unknown) => Err(unknown.hint()),
+        })
         .on_call(move |call| self::call(server.clone(), call.name.to_string(), call.args, call.caller));
     let page = onetool_web::gateway_router(Arc::new(Page(inner.clone())), options);
     page.clone().nest_service("/ui", page)

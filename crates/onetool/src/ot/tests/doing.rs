@@ -128,7 +128,7 @@ async fn ot_6_3_a_tool_is_passed_on_by_its_canonical_name() {
 
 async fn stats_text(stats_error: StatsError) -> String {
     let host = TestHost { stats_error: Some(stats_error), ..TestHost::default() };
-    gateway_with(Setup { host, ..Setup::default() }).text("stats", json!({})).await
+    gateway_with(Setup { host, ..Setup::default() }).error("stats", json!({})).await
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn ot_6_6_a_report_that_cannot_be_written_is_an_answer() {
 async fn ot_6_7_an_invalid_period_names_the_valid_ones() {
     let gateway = gateway();
     assert_eq!(
-        gateway.text("stats", json!({"period": "invalid"})).await,
+        gateway.error("stats", json!({"period": "invalid"})).await,
         "Error: Invalid period 'invalid'. Valid: day, week, month, all. Example: ot.stats(period='day')"
     );
     assert_eq!(gateway.asked(), "");

@@ -124,10 +124,51 @@ async fn ot_12_7_typos_find_what_was_meant() {
 }
 
 #[tokio::test]
-async fn ot_12_8_list_gives_names_only() {
-    assert_eq!(help("brave_web_search", "list").await, "brave.web_search");
-    assert_eq!(help("$brv_research", "list").await, "$brv_research");
+async fn ot_12_8_list_gives_names_only_and_an_exact_match_first() {
+    let text = help("brave_web_search", "list").await;
+    assert_eq!(text.lines().next(), Some("brave.web_search"));
+    assert_eq!(text.matches("brave.web_search").count(), 1, "{text}");
     assert!(!help("fetch page", "list").await.contains("Fetch a page"));
+}
+
+#[tokio::test]
+async fn d8_list_names_every_matching_item_after_the_exact_one() {
+    assert_snapshot!(help("web", "list").await, @r"
+    web
+
+    ## Tools
+    - brave.web_search
+    - web.fetch
+    - web.fetch_batch
+
+    ## Snippets
+    - $brv_research
+
+    ## Aliases
+    - ws
+    ");
+    let tools: Vec<String> = (0..300).map(|number| format!("web.page_{number}")).collect();
+    let gateway = gateway_with(Setup { more_tools: tools.clone(), ..Setup::default() });
+    let text = gateway.text("help", json!({"query": "web", "info": "list"})).await;
+    for name in &tools {
+        assert!(text.contains(&format!("- {name}\n")), "{name} in {text}");
+    }
+}
+
+#[tokio::test]
+async fn d8_the_card_of_a_big_pack_is_bounded_and_says_how_to_list_the_rest() {
+    let tools: Vec<String> = (0..3000).map(|number| format!("big.tool_{number}")).collect();
+    let gateway = gateway_with(Setup { more_tools: tools, ..Setup::default() });
+    for info in ["min", "full"] {
+        let card = gateway.text("help", json!({"query": "big", "info": info})).await;
+        assert!(card.len() < 16_000, "{} bytes", card.len());
+        assert!(card.contains("## Tools (3000, local)"), "{card}");
+        let more = "- … and 2950 more: ot.tools(pattern=\"big.\", info=\"list\") names them all";
+        assert!(card.contains(more), "{card}");
+        assert!(card.contains("big.tool_49") && !card.contains("big.tool_50"), "{card}");
+    }
+    let all = gateway.data("tools", json!({"pattern": "big.", "info": "list"})).await;
+    assert_eq!(all.as_array().unwrap().len(), 3000, "the advice works");
 }
 
 #[tokio::test]

@@ -150,5 +150,5 @@ async fn cus_5_4_a_prompt_handler_that_fails_or_panics_is_answered_and_the_serve
     assert_eq!(panicked.code, -32603);
     assert_eq!(got("Ada").await.unwrap()["messages"][0]["content"]["text"], "fine");
     let unknown = client.prompt("brokn", json!({})).await.unwrap_err();
-    assert_eq!(unknown.message, "prompt not found: 'brokn'; there are: broken");
+    assert_eq!(unknown.message, "prompt not found: 'brokn'; did you mean 'broken'?");
 }
