@@ -345,3 +345,48 @@ async fn n2_positional_arguments_map_by_schema_order_or_fail() {
         assert_eq!(answer["isError"], true, "checked as any other argument: {answer}");
     }
 }
+
+#[tokio::test]
+async fn l7_text_of_51_kb_in_three_lines_is_paged_and_searched_and_never_another_handle() {
+    let setup = setup().await;
+    let make = "x = '\\n'.join(str(i) + 'word ' * 3400 for i in range(3))\nx[:40000] + 'needle' + x[40000:]";
+    let stored: Value = serde_json::from_str(&setup.run(make).await).unwrap();
+    assert!(stored["size_bytes"].as_u64().unwrap() > 51_000, "{stored}");
+    assert!(stored["summary"].as_str().unwrap().contains("split every 1000 characters"), "{stored}");
+    let handle = stored["handle"].as_str().unwrap();
+    let (mut text, mut offset) = (String::new(), 1);
+    loop {
+        let page = setup.run(&format!("ot.result(handle='{handle}', offset={offset})")).await;
+        // As it is, not in the place of a handle; the limit is 2000 bytes here.
+        assert!(page.starts_with("lines:\n  - ") && page.len() <= 2000, "{page}");
+        let page: Value = serde_saphyr::from_str(&page).unwrap();
+        assert_eq!(page["total_lines"], stored["total_lines"]);
+        let lines = page["lines"].as_array().unwrap();
+        text.extend(lines.iter().map(|line| line.as_str().unwrap()));
+        offset += lines.len();
+        if page["has_more"] == false {
+            break;
+        }
+        assert!(page["note"].as_str().unwrap().ends_with(&format!("go on with offset={offset}")), "{page}");
+    }
+    assert_eq!(text.len(), 3 * (5 * 3400 + 1) + "needle".len());
+    let search =
+        format!("p = ot.result(handle='{handle}', search='needle')\n[p['matches'], p['lines'][0][-4:]]");
+    assert_eq!(
+        setup.run(&search).await,
+        r#"[1,"need"]"#,
+        "found where it begins, though it goes on in the next piece"
+    );
+}
+
+#[tokio::test]
+async fn d6_statistics_are_written_with_a_line_per_item() {
+    let setup = setup().await;
+    setup.run("demo.shout(text='a')").await;
+    let text = setup.run("ot.stats()").await;
+    for part in ["\ntools:\n  - {tool: ", "\npacks:\n  - {pack: ", "\nper_day:\n  - {day: "] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let data: Value = serde_saphyr::from_str(&text).unwrap();
+    assert_eq!(data["tools"].as_array().unwrap().len(), 1, "{text}");
+}

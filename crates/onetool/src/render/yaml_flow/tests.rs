@@ -38,6 +38,45 @@ fn ot_7_1_a_list_of_objects_is_a_block_sequence_of_flow_items() {
 }
 
 #[test]
+fn d6_a_list_of_objects_is_a_block_sequence_below_a_key_as_well() {
+    let stats = json!({"total_calls": 3, "tools": [{"tool": "a.x", "calls": 2}, {"tool": "a.y", "calls": 1}],
+        "packs": [{"pack": "a", "tools": 2}], "none": [], "empty": [{}], "names": ["a", "b"],
+        "nested": {"per_day": [{"day": "2026-01-31", "calls": 3}]}, "mixed": [1, {"a": 2}], "deep": [[{"b": 1}]]});
+    assert_snapshot!(to_text(&stats), @r#"
+    total_calls: 3
+    tools:
+      - {tool: a.x, calls: 2}
+      - {tool: a.y, calls: 1}
+    packs:
+      - {pack: a, tools: 2}
+    "none": []
+    empty: [{}]
+    names: [a, b]
+    nested:
+      per_day:
+        - {day: "2026-01-31", calls: 3}
+    mixed:
+      - 1
+      - {a: 2}
+    deep:
+      - - {b: 1}
+    "#);
+    assert_eq!(parsed(&to_text(&stats)), stats);
+}
+
+#[test]
+fn d6_lines_stand_one_per_line_however_few_there_are() {
+    let page =
+        json!({"lines": ["a", "b: c", "  - d", "", "x".repeat(300)], "total_lines": 5, "tags": ["p", "q"]});
+    let text = to_text_with_lines(&page, "lines");
+    assert!(text.starts_with("lines:\n  - a\n  - \"b: c\"\n  - \"  - d\"\n  - \"\"\n  - xxx"), "{text}");
+    assert!(text.ends_with("\ntotal_lines: 5\ntags: [p, q]"), "{text}");
+    assert_eq!(parsed(&text), page);
+    let none = json!({"lines": [], "total_lines": 0, "matches": [1]});
+    assert_eq!(to_text_with_lines(&none, "lines"), "lines: []\ntotal_lines: 0\nmatches: [1]");
+}
+
+#[test]
 fn ot_7_1_an_object_with_collections_is_one_line_per_key() {
     let health = json!({"version": "0.1.0", "cwd": "/srv/a", "registry": {"status": "ok", "tool_count": 3},
         "proxy": {"status": "ok", "servers": {"github": "connected"}}, "empty": []});
@@ -282,6 +321,19 @@ fn deepest_flow(text: &str) -> usize {
     depths.max().unwrap_or(0)
 }
 
+fn has_object_in_flow_list(text: &str) -> bool {
+    let mut open = Vec::new();
+    for c in text.chars() {
+        match c {
+            '{' if open.last() == Some(&'[') => return true,
+            '[' | '{' => open.push(c),
+            ']' | '}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    false
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -295,6 +347,20 @@ proptest! {
     fn r9_block_style_parses_back_to_the_same_data(value in value()) {
         let text = to_block(&value);
         prop_assert_eq!(parsed(&text), value, "{}", text);
+    }
+
+    #[test]
+    fn r9_d6_lines_parse_back_to_the_same_data(lines in prop::collection::vec(text(), 0..6), rest in value()) {
+        let page = json!({"lines": lines, "rest": rest});
+        let text = to_text_with_lines(&page, "lines");
+        prop_assert_eq!(parsed(&text), page, "{}", text);
+    }
+
+    #[test]
+    fn d6_no_list_in_flow_style_holds_an_object(value in shape()) {
+        let text = to_text(&value);
+        // A list of empty objects stands on one line as a whole.
+        prop_assert!(!has_object_in_flow_list(&text.replace("{}", "")), "{}", text);
     }
 
     #[test]
