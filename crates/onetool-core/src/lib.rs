@@ -50,7 +50,7 @@ pub use prompt::{
 pub use provider::{ToolsProvider, from_async_fn, from_fn};
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
 pub use schema::Schema;
-pub use signature::{Parameter, parameters, signature};
+pub use signature::{Parameter, parameters, python_type, signature};
 pub use similar::{COMPARED_MAX, shorten, shown, similar_items, similar_names, similarity};
 pub use tool::{IntoToolOutput, Json, Tool, ToolAnnotations, ToolFn, ToolSpec, dynamic_tool, tool_fn};
 pub use uri_template::UriTemplate;

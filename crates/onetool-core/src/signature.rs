@@ -54,7 +54,7 @@ pub fn parameters(schema: &JsonObject) -> impl Iterator<Item = Parameter<'_>> {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.into_iter().flatten().map(move |(name, property)| Parameter {
         name,
-        python_type: python_type(property, schema, 0),
+        python_type: type_name(property, schema, 0),
         description: property.get("description").and_then(Value::as_str),
         required: required.is_some_and(|names| names.iter().any(|n| n == name)),
         default: property.get("default"),
@@ -63,13 +63,26 @@ pub fn parameters(schema: &JsonObject) -> impl Iterator<Item = Parameter<'_>> {
 
 const MAX_DEPTH: usize = 4;
 
-fn python_type(property: &Value, root: &JsonObject, depth: usize) -> String {
-    let Some(property) = property.as_object() else { return "Any".into() };
+/// Returns the type that a schema describes, as Python writes it.
+///
+/// ```
+/// let schema = serde_json::json!({"type": "array", "items": {"type": ["string", "null"]}});
+/// assert_eq!(onetool_core::python_type(schema.as_object().unwrap()), "list[str | None]");
+/// ```
+pub fn python_type(schema: &JsonObject) -> String {
+    object_type(schema, schema, 0)
+}
+
+fn type_name(property: &Value, root: &JsonObject, depth: usize) -> String {
+    property.as_object().map_or_else(|| "Any".into(), |property| object_type(property, root, depth))
+}
+
+fn object_type(property: &JsonObject, root: &JsonObject, depth: usize) -> String {
     if depth > MAX_DEPTH {
         return "Any".into();
     }
     if let Some(target) = property.get("$ref").and_then(Value::as_str) {
-        return local_target(target, root).map_or("Any".into(), |it| python_type(it, root, depth + 1));
+        return local_target(target, root).map_or("Any".into(), |it| type_name(it, root, depth + 1));
     }
     if let Some(values) = property.get("enum").and_then(Value::as_array) {
         let values: Vec<String> = values.iter().map(python_literal).collect();
@@ -80,7 +93,7 @@ fn python_type(property: &Value, root: &JsonObject, depth: usize) -> String {
     }
     for union in ["anyOf", "oneOf"] {
         if let Some(variants) = property.get(union).and_then(Value::as_array) {
-            return union_of(variants.iter().map(|variant| python_type(variant, root, depth + 1)));
+            return union_of(variants.iter().map(|variant| type_name(variant, root, depth + 1)));
         }
     }
     match property.get("type") {
@@ -103,7 +116,7 @@ fn named_type(name: &str, property: &JsonObject, root: &JsonObject, depth: usize
         "null" => "None".into(),
         "object" => "dict".into(),
         "array" => match property.get("items") {
-            Some(items) => format!("list[{}]", python_type(items, root, depth + 1)),
+            Some(items) => format!("list[{}]", type_name(items, root, depth + 1)),
             None => "list".into(),
         },
         _ => "Any".into(),

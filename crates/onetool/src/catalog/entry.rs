@@ -95,6 +95,8 @@ pub struct ToolDocs {
     pub keywords: Vec<String>,
     /// What kind of tool it is.
     pub category: Option<String>,
+    /// The type of what it gives back, as Python writes it, where no output schema says so.
+    pub returns: Option<String>,
 }
 
 impl ToolDocs {
@@ -106,6 +108,7 @@ impl ToolDocs {
             examples: or_list(self.examples, fallback.examples),
             keywords: or_list(self.keywords, fallback.keywords),
             category: self.category.or(fallback.category),
+            returns: self.returns.or(fallback.returns),
         }
     }
 }

@@ -46,14 +46,18 @@ impl Catalog {
         }
         self.by_flat_name.insert(flat, name.clone());
         self.tools.insert(name, Arc::new(entry));
-        renamed.iter().for_each(|name| self.rename(name));
+        for name in &renamed {
+            self.rename(name);
+        }
     }
 
     /// Takes the number off every tool from outside that does not need it any more.
     pub(crate) fn settle_remote_names(&mut self) {
         let is_numbered = |it: &&Arc<Entry>| it.source().is_remote() && it.flat_name() != it.name().flat();
         let numbered: Vec<_> = self.tools.values().filter(is_numbered).map(|it| it.name().clone()).collect();
-        numbered.iter().for_each(|name| self.rename(name));
+        for name in &numbered {
+            self.rename(name);
+        }
     }
 
     /// Gives a tool the best flat name that is free.

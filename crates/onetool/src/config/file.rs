@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::packs_file::PacksFile;
 use super::resolved::ProtocolRevision;
 use super::search::SearchFile;
+use super::snippet_type::SnippetType;
 use super::source_file::{ApiFile, UpstreamFile};
 
 /// The configuration of onetool.
@@ -285,6 +286,9 @@ pub(super) struct SnippetFile {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a map")]
 pub(super) struct SnippetParamFile {
+    /// What kind of value it takes; a value of another kind is an error.
+    #[serde(rename = "type")]
+    pub(super) kind: Option<SnippetType>,
     /// What stands for it when it is not given.
     pub(super) default: Option<Value>,
     /// What it means.

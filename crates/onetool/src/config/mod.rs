@@ -15,6 +15,7 @@ mod resolve;
 mod resolved;
 mod search;
 mod secrets;
+mod snippet_type;
 mod source_file;
 mod tree;
 
@@ -35,6 +36,7 @@ pub use resolved::{
 };
 pub use search::SearchConfig;
 pub use secrets::{Redactor, Secret};
+pub use snippet_type::SnippetType;
 pub use tree::Location;
 
 /// The newest version of the format that this onetool reads.

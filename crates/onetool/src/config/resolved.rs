@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Location, PacksConfig, Redactor, SearchConfig, Secret};
+use super::{Location, PacksConfig, Redactor, SearchConfig, Secret, SnippetType};
 use crate::catalog::{Policy, ToolDocs};
 
 /// The whole configuration; [`Default`] is what holds without a file.
@@ -401,6 +401,8 @@ pub struct SnippetConfig {
 /// A parameter of a snippet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SnippetParamConfig {
+    /// What kind of value it takes; any if not said.
+    pub kind: Option<SnippetType>,
     /// What stands for it when it is not given.
     pub default: Option<Value>,
     /// What it means.

@@ -352,15 +352,18 @@ impl Inner {
             for (at, prompt) in declared.prompts {
                 placed(at, catalog.add_prompt(prompt, Source::Config))?;
             }
+            let mut docs = IndexMap::new();
             for pack in packs {
                 match pack {
-                    Ok(pack) => broken.extend(add_pack(catalog, pack)),
+                    Ok(pack) => {
+                        docs.extend(pack.docs.iter().cloned());
+                        broken.extend(add_pack(catalog, pack));
+                    }
                     Err(error) => broken.push(error),
                 }
             }
             let (bundles, missing) = packs::bundles(&config, catalog, self.jobs.as_ref());
             broken.extend(missing);
-            let mut docs = IndexMap::new();
             for bundle in bundles {
                 let own = bundle.tools.iter().map(|it| (it.tool.spec().name.to_string(), it.docs.clone()));
                 docs.extend(own);
@@ -403,7 +406,7 @@ fn build_server(config: &Config) -> Result<Server, RegisterError> {
 
 /// Adds the tools of a pack; returns what is wrong with those that cannot be added.
 fn add_pack(catalog: &mut Catalog, pack: Pack) -> Vec<PackError> {
-    let Pack { name, path, description, tools } = pack;
+    let Pack { name, path, description, tools, .. } = pack;
     if let Some(description) = description {
         catalog.describe_pack(&name, &description, Source::Pack);
     }

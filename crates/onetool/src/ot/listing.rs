@@ -1,10 +1,10 @@
 //! What is listed, by which names, and what is known of each tool.
 
 use indexmap::IndexMap;
-use onetool_core::{JsonObject, Parameter, parameters};
+use onetool_core::{JsonObject, Parameter, parameters, python_type};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{InfoLevel, OtContext};
 use crate::catalog::{Catalog, Entry, Source};
@@ -62,13 +62,10 @@ pub(super) fn args(entry: &Entry) -> Vec<String> {
     parameters(&entry.spec().input_schema).map(line).collect()
 }
 
-/// Returns the type of what a tool gives back, where the tool says so.
-pub(super) fn returns(entry: &Entry) -> Option<String> {
-    let output = entry.spec().output_schema.as_ref()?;
-    let definitions = output.get("$defs").cloned().unwrap_or_default();
-    let schema =
-        json!({"properties": {"value": Value::Object(JsonObject::clone(output))}, "$defs": definitions});
-    parameters(schema.as_object()?).next().map(|parameter| parameter.python_type)
+/// Returns the type of what a tool gives back, where its output schema or its pack says so.
+pub(super) fn returns(catalog: &Catalog, entry: &Entry) -> Option<String> {
+    let schema = entry.spec().output_schema.as_ref().map(|schema| python_type(&schema.peek()));
+    schema.or_else(|| catalog.docs(entry.name())?.returns.clone())
 }
 
 /// Makes the card of a tool.
@@ -94,7 +91,7 @@ pub(super) fn tool_card<'a>(context: &'a OtContext, entry: &'a Entry, info: Info
         description: catalog.description(entry),
         signature: entry.spec().signature(),
         args: parameters(&entry.spec().input_schema).map(typed_arg).collect(),
-        returns: returns(entry),
+        returns: returns(catalog, entry),
         examples,
         url: entry.name().pack().map(|pack| doc_url(&context.config.docs.base_url, pack)),
         more,

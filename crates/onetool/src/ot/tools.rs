@@ -35,7 +35,7 @@ fn full(context: &OtContext, entry: &Entry) -> Value {
     if !args.is_empty() {
         tool["args"] = args.into();
     }
-    if let Some(returns) = listing::returns(entry) {
+    if let Some(returns) = listing::returns(&context.catalog, entry) {
         tool["returns"] = returns.into();
     }
     if let Some(example) = context.catalog.docs(entry.name()).and_then(|docs| docs.examples.first()) {

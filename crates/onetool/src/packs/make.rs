@@ -65,6 +65,7 @@ where
         examples: vec![about.example.to_owned()],
         keywords: about.keywords.iter().map(|it| (*it).to_owned()).collect(),
         category: Some(about.category.to_owned()),
+        returns: None,
     };
     let tool = tool_fn(about.name, about.description, handler).annotations(about.effect.annotations());
     BundledTool { tool: Arc::new(tool), docs }

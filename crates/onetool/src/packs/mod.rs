@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use onetool_core::Tool;
 
+use crate::catalog::ToolDocs;
 use crate::config::PackFilesConfig;
 
 pub(crate) use bundle::{Bundle, BundledTool, bundles};
@@ -45,6 +46,8 @@ pub(crate) struct Pack {
     /// What the file says of itself.
     pub(crate) description: Option<String>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
+    /// What is known of the tools beyond what they say themselves, by name.
+    pub(crate) docs: Vec<(String, ToolDocs)>,
 }
 
 /// A file that is no pack.

@@ -32,7 +32,7 @@ pub(crate) fn snippet_document(snippet: &Snippet) -> String {
 }
 
 fn param_line(param: &SnippetParamConfig) -> String {
-    let mut fields = Vec::new();
+    let mut fields: Vec<String> = param.kind.iter().map(|kind| format!("type: {kind}")).collect();
     if let Some(default) = &param.default {
         fields.push(format!("default: {}", to_line(default)));
     } else if !param.required {

@@ -23,7 +23,7 @@ pub enum AliasError {
         /// The alias whose target is missing.
         alias: String,
         /// The target, with names that look alike.
-        unknown: UnknownName,
+        unknown: Box<UnknownName>,
     },
     /// A tool has the name already.
     #[error("alias '{alias}' is the name of a tool; choose another name")]
@@ -106,7 +106,7 @@ fn follow(
     find(end).map_err(|mut unknown| {
         let names = targets.keys().map(String::as_str).filter(|name| *name != alias);
         unknown.near.extend(similar_names(end, names).into_iter().map(str::to_owned));
-        AliasError::Unknown { alias: alias.to_owned(), unknown }
+        AliasError::Unknown { alias: alias.to_owned(), unknown: Box::new(unknown) }
     })
 }
 

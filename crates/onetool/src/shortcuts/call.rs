@@ -5,6 +5,7 @@ use onetool_core::shown;
 use serde_json::{Number, Value};
 
 use super::SnippetError;
+use crate::config::SnippetType;
 
 /// A call of a snippet, as written.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,30 @@ pub(crate) enum Given {
 }
 
 impl Given {
+    /// Reads a value of a type, if it is one.
+    pub(super) fn value_of(&self, kind: SnippetType) -> Option<Value> {
+        let (Self::Bare(text) | Self::Text(text)) = self;
+        let trimmed = text.trim();
+        let json = || serde_json::from_str::<Value>(trimmed).ok();
+        let value = match kind {
+            SnippetType::String => Some(text.as_str().into()),
+            SnippetType::Boolean => guess(trimmed),
+            // A list of texts need not be written as JSON.
+            SnippetType::Array if !trimmed.starts_with('[') => {
+                let items = trimmed.split([',', '\n']).map(str::trim).filter(|item| !item.is_empty());
+                Some(items.map(Value::from).collect())
+            }
+            SnippetType::Integer | SnippetType::Number | SnippetType::Array | SnippetType::Object => json(),
+        };
+        value.filter(|value| kind.fits(value))
+    }
+
+    /// Returns the text as it was written.
+    pub(super) fn text(&self) -> &str {
+        let (Self::Bare(text) | Self::Text(text)) = self;
+        text
+    }
+
     /// Returns what is meant, given the default of the parameter: it tells the type.
     pub(super) fn value(&self, default: Option<&Value>) -> Value {
         let text = match self {

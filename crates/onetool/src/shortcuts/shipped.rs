@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Snippet;
-use crate::config::SnippetParamConfig;
+use crate::config::{SnippetParamConfig, SnippetType};
 
 /// Returns the snippets whose packs are all there.
 pub(crate) fn shipped(has_pack: impl Fn(&str) -> bool) -> Vec<Snippet> {
@@ -42,8 +42,12 @@ fn web_research() -> Snippet {
 fn pkg_latest() -> Snippet {
     let names = |name: &str, registry: &str| {
         let description = Some(format!("Packages on {registry}, separated by commas"));
-        let param =
-            SnippetParamConfig { default: Some("".into()), description, ..SnippetParamConfig::default() };
+        let param = SnippetParamConfig {
+            kind: Some(SnippetType::String),
+            default: Some("".into()),
+            description,
+            ..SnippetParamConfig::default()
+        };
         (name.to_owned(), param)
     };
     snippet(
@@ -61,6 +65,7 @@ fn pkg_latest() -> Snippet {
 
 fn topic() -> (String, SnippetParamConfig) {
     let param = SnippetParamConfig {
+        kind: Some(SnippetType::String),
         description: Some("Topic to research".into()),
         example: Some("Python".into()),
         required: true,
@@ -71,6 +76,7 @@ fn topic() -> (String, SnippetParamConfig) {
 
 fn count(default: u32, description: &str) -> (String, SnippetParamConfig) {
     let param = SnippetParamConfig {
+        kind: Some(SnippetType::Integer),
         default: Some(Value::from(default)),
         description: Some(description.into()),
         ..SnippetParamConfig::default()

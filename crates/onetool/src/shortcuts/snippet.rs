@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::call::{Given, SnippetCall};
 use super::fill::fill;
-use crate::config::{SnippetConfig, SnippetParamConfig};
+use crate::config::{SnippetConfig, SnippetParamConfig, SnippetType};
 
 /// How many of the names that exist an error lists.
 const NAMES_LISTED: usize = 50;
@@ -23,6 +23,8 @@ pub(crate) enum SnippetError {
     Missing { name: String, missing: Vec<String>, defaults: Vec<String> },
     #[error("snippet '${name}' has no parameter '{parameter}'{}", what_exists("parameters", near, known))]
     Parameter { name: String, parameter: String, near: Vec<String>, known: Vec<String> },
+    #[error("parameter '{parameter}' of snippet '${name}' has to be {expected}, got '{given}'")]
+    Value { name: String, parameter: String, expected: String, given: String },
     #[error("cannot fill in snippet '${name}': {reason}")]
     Template { name: String, reason: String },
 }
@@ -86,13 +88,19 @@ impl Snippet {
             return Err(SnippetError::Missing { name: self.name.clone(), missing, defaults });
         }
         let value = |(name, param): (&String, &SnippetParamConfig)| {
-            let value = match given.get(name) {
-                Some(given) => given.value(param.default.as_ref()),
-                None => param.default.clone().unwrap_or_default(),
+            let value = match (given.get(name), param.kind) {
+                (Some(given), Some(kind)) => given.value_of(kind).ok_or_else(|| SnippetError::Value {
+                    name: self.name.clone(),
+                    parameter: name.clone(),
+                    expected: kind.with_article(),
+                    given: shown(given.text()).into_owned(),
+                })?,
+                (Some(given), None) => given.value(param.default.as_ref()),
+                (None, _) => param.default.clone().unwrap_or_default(),
             };
-            (name.clone(), value)
+            Ok((name.clone(), value))
         };
-        self.fill(&self.params.iter().map(value).collect())
+        self.fill(&self.params.iter().map(value).collect::<Result<_, _>>()?)
     }
 
     /// Returns a call that shows how it is used, and the code that this call makes.
@@ -104,7 +112,8 @@ impl Snippet {
                 (Some(default), false) => default.clone(),
                 (None, false) => Value::Null,
                 (_, true) => {
-                    let sample = param.example.clone().unwrap_or_else(|| name.as_str().into());
+                    let kind = param.kind.unwrap_or(SnippetType::String);
+                    let sample = param.example.clone().unwrap_or_else(|| kind.sample(name));
                     call = format!("{call} {name}={}", written(&sample));
                     sample
                 }

@@ -196,3 +196,25 @@ async fn data_that_is_no_object_goes_only_where_the_revision_takes_it() {
     let new = Client::connect_in(gateway.server(), Era::Stateless).await;
     assert_eq!(structured(&new).await, (list, text));
 }
+
+#[tokio::test]
+async fn d5_what_a_function_is_annotated_to_return_is_told() {
+    let folder = TempDir::new().unwrap();
+    write_pack(
+        folder.path(),
+        "typed.py",
+        "def plain(a: str) -> dict[str, list[int]]:\n    return {}\n\ndef quoted() -> \"Report |\\n None\":\n    return 1\n\n\
+         def unknown():\n    return 1\n",
+    );
+    let gateway = with_shout(folder.path(), "packs: {files: [packs/*.py]}\n");
+    let client = Client::connect(gateway.server()).await;
+    let tools = client.call("ot_tools", json!({"pattern": "typed.", "info": "full"})).await.unwrap();
+    let text = tools["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains(r#"returns: "dict[str, list[int]]""#), "{text}");
+    assert!(text.contains("returns: Report | None"), "{text}");
+    assert_eq!(text.matches("returns: ").count(), 2, "{text}");
+    let card = client.call_text("ot_help", json!({"query": "typed.plain"})).await;
+    assert!(card.contains("## Returns\ndict[str, list[int]]\n"), "{card}");
+    // It documents, and does not bind: Python does not check it either.
+    assert_eq!(client.call_text("typed_quoted", json!({})).await, "1");
+}

@@ -390,3 +390,55 @@ async fn d6_statistics_are_written_with_a_line_per_item() {
     let data: Value = serde_saphyr::from_str(&text).unwrap();
     assert_eq!(data["tools"].as_array().unwrap().len(), 1, "{text}");
 }
+
+const TYPED: &str = r#"
+snippets:
+  typed:
+    description: Shows its values.
+    params:
+      text: {type: string, description: A text}
+      count: {type: integer, default: 5}
+      ratio: {type: number, default: 0.5}
+      flag: {type: boolean, default: false}
+      tags: {type: array, default: []}
+      more: {type: object, required: false}
+    body: "[{{ text }}, {{ count }}, {{ ratio }}, {{ flag }}, {{ tags }}, {{ more }}]"
+"#;
+
+#[tokio::test]
+async fn d5_values_of_a_snippet_are_read_and_checked_by_their_type() {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway_with_run(folder.path(), TYPED, |_| {});
+    let client = Client::connect(gateway.server()).await;
+    let run = async |command: &str| client.call_text("run", json!({"command": command})).await;
+    for (call, expected) in [
+        ("$typed text=7", r#"["7",5,0.5,false,[],null]"#),
+        ("$typed text=null count=3 ratio=2 flag=True", r#"["null",3,2,true,[],null]"#),
+        ("$typed text=x count=\"3\" tags=a,b", r#"["x",3,0.5,false,["a","b"],null]"#),
+        ("$typed\ntext: x\ntags: [1, 2]\nmore: {\"a\": 1}", r#"["x",5,0.5,false,[1,2],{"a":1}]"#),
+    ] {
+        assert_eq!(run(call).await, expected, "{call}");
+    }
+    for (call, reason) in [
+        (
+            "$typed text=x count=many",
+            "parameter 'count' of snippet '$typed' has to be an integer, got 'many'",
+        ),
+        ("$typed text=x count=1.5", "parameter 'count' of snippet '$typed' has to be an integer, got '1.5'"),
+        ("$typed text=x ratio=half", "parameter 'ratio' of snippet '$typed' has to be a number, got 'half'"),
+        ("$typed text=x flag=maybe", "parameter 'flag' of snippet '$typed' has to be a boolean, got 'maybe'"),
+        ("$typed text=x more=[1]", "parameter 'more' of snippet '$typed' has to be an object, got '[1]'"),
+    ] {
+        assert_eq!(run(call).await, format!("error: {reason}"));
+    }
+    let full = run("ot.snippets(pattern='typed', info='full')").await;
+    for line in [
+        "  text: {type: string, description: \"A text\"}\n",
+        "  count: {type: integer, default: 5}\n",
+        "  tags: {type: array, default: []}\n",
+        "  more: {type: object, required: false}\n",
+        "# $typed text=text\n# Expands to:\n[\"text\", 5, 0.5, False, [], None]",
+    ] {
+        assert!(full.contains(line), "{line} in {full}");
+    }
+}

@@ -415,3 +415,23 @@ async fn d10_schema_defaults_are_not_sent_to_upstreams_and_apis() {
     assert_eq!(call(&gateway, "mine.echo", json!({})).await, "None", "our own tools get theirs");
     gateway.close().await;
 }
+
+#[tokio::test]
+async fn d5_what_tools_of_servers_and_apis_return_is_told() {
+    let folder = TempDir::new().unwrap();
+    let mut api = api().await;
+    api["paths"]["/pets/{id}"]["get"]["responses"] = json!({"200": {"description": "ok", "content":
+        {"application/json": {"schema": {"type": "object", "properties": {"id": {"type": "string"}}}}}}});
+    std::fs::write(folder.path().join("pets.json"), api.to_string()).unwrap();
+    let yaml =
+        format!("servers:\n{}openapi:\n  pets: {{spec: pets.json, allow_private: true}}\n", server("up", ""));
+    let gateway = gateway(folder.path(), &yaml);
+    gateway.connected().await;
+    for tool in ["up.echo", "pets.get_pet"] {
+        let full = call(&gateway, "ot.tools", json!({"pattern": tool, "info": "full"})).await;
+        assert!(full.contains("returns: dict"), "{full}");
+        let card = call(&gateway, "ot.help", json!({"query": tool})).await;
+        assert!(card.contains("## Returns\ndict\n"), "{card}");
+    }
+    gateway.close().await;
+}

@@ -46,18 +46,28 @@ pub(super) fn snippets(
         let names = Names(Some(file.params.keys().cloned().collect()));
         names.check(&file.body, &place.field("body"))?;
         let params = file.params.into_iter().map(|(name, param)| {
+            let place = place.field("params").field(&name);
+            for (key, value) in [("default", &param.default), ("example", &param.example)] {
+                if let (Some(kind), Some(value)) = (param.kind, value)
+                    && !kind.fits(value)
+                {
+                    let message = format!("has to be {}, as 'type' says", kind.with_article());
+                    return Err(ConfigError::invalid(&place.field(key), message));
+                }
+            }
             let required = param.required.unwrap_or(param.default.is_none());
             let param = SnippetParamConfig {
+                kind: param.kind,
                 default: param.default,
                 description: param.description,
                 example: param.example,
                 required,
             };
-            (name, param)
+            Ok((name, param))
         });
         let config = SnippetConfig {
             description: file.description,
-            params: params.collect(),
+            params: params.collect::<Result<_, _>>()?,
             body: file.body,
             at: place.at.clone(),
         };

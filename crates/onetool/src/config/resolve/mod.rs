@@ -118,6 +118,7 @@ fn tool_docs(file: ToolDocsFile) -> ToolDocs {
         examples: file.examples.unwrap_or_default(),
         keywords: file.keywords.unwrap_or_default(),
         category: file.category,
+        returns: None,
     }
 }
 

@@ -1,10 +1,14 @@
 //! Type hints → JSON Schema.
 
-use onetool_core::JsonObject;
+use onetool_core::{JsonObject, shorten};
 use ruff_python_ast::{Expr, ExprSubscript, Operator};
+use ruff_text_size::Ranged as _;
 use serde_json::{Value, json};
 
 use crate::run::literal_value;
+
+/// Longest hint that is shown, in characters.
+const HINT_SHOWN: usize = 100;
 
 /// Returns the schema of a hint; one that says nothing we know allows anything.
 pub(super) fn schema(hint: &Expr) -> JsonObject {
@@ -25,6 +29,16 @@ pub(super) fn schema(hint: &Expr) -> JsonObject {
         },
         _ => JsonObject::new(),
     }
+}
+
+/// Returns a hint as it is written, on one line and without quotes around it.
+pub(super) fn text(hint: &Expr, source: &str) -> String {
+    let text = match hint {
+        Expr::StringLiteral(text) => text.value.to_str(),
+        other => &source[other.range().to_std_range()],
+    };
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    shorten(&line, HINT_SHOWN).into_owned()
 }
 
 /// Returns the schema that a default value suggests.

@@ -11,6 +11,7 @@ use onetool_core::{Tool, ToolSpec};
 
 use self::module::Module;
 use super::{Pack, PackError, files, stem};
+use crate::catalog::ToolDocs;
 use crate::config::PackFilesConfig;
 use crate::run::{PythonBody, PythonTool, Runner};
 
@@ -38,9 +39,11 @@ fn read(path: &Path, runner: Option<&Arc<Runner>>) -> Result<Pack, PackError> {
     let file_name: Arc<str> =
         path.file_name().map_or_else(|| "pack.py".into(), |name| name.to_string_lossy().into());
     let (source, module_name): (Arc<str>, Arc<str>) = (source.into(), module.pack.as_str().into());
+    let mut docs = Vec::new();
     let tools = module.functions.into_iter().map(|function| -> Arc<dyn Tool> {
-        let spec = ToolSpec::new(format!("{}.{}", module.pack, function.name), function.description)
-            .with_input_schema(function.schema);
+        let name = format!("{}.{}", module.pack, function.name);
+        docs.push((name.clone(), ToolDocs { returns: function.returns, ..ToolDocs::default() }));
+        let spec = ToolSpec::new(name, function.description).with_input_schema(function.schema);
         let body = PythonBody::Function {
             file_name: file_name.clone(),
             source: source.clone(),
@@ -50,7 +53,7 @@ fn read(path: &Path, runner: Option<&Arc<Runner>>) -> Result<Pack, PackError> {
         Arc::new(PythonTool::new(spec, body, None, runner.cloned()))
     });
     let tools = tools.collect();
-    Ok(Pack { tools, path: path.to_owned(), name: module.pack, description: module.description })
+    Ok(Pack { tools, docs, path: path.to_owned(), name: module.pack, description: module.description })
 }
 
 #[cfg(test)]

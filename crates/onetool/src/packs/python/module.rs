@@ -27,6 +27,8 @@ pub(super) struct Function {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) schema: JsonObject,
+    /// The type that it is annotated to return. Python does not hold it to that, and neither do we.
+    pub(super) returns: Option<String>,
 }
 
 /// What is wrong with a file.
@@ -62,7 +64,7 @@ impl Module {
                 Stmt::FunctionDef(function) if !function.name.starts_with('_') => {
                     // A later definition replaces an earlier one, as in Python.
                     functions.retain(|earlier| earlier.name != function.name.as_str());
-                    let read = Function::read(function);
+                    let read = Function::read(function, source);
                     functions.push(read.map_err(|reason| at(function.name.start(), reason))?);
                 }
                 _ => {}
@@ -74,11 +76,12 @@ impl Module {
 }
 
 impl Function {
-    fn read(function: &StmtFunctionDef) -> Result<Self, String> {
+    fn read(function: &StmtFunctionDef, source: &str) -> Result<Self, String> {
         let docstring = docstring(&function.body).map(Docstring::parse).unwrap_or_default();
         let schema = schema(&function.parameters, &docstring)
             .map_err(|reason| format!("function '{}': {reason}", function.name))?;
-        Ok(Self { name: function.name.to_string(), description: docstring.description, schema })
+        let returns = function.returns.as_deref().map(|hint| annotation::text(hint, source));
+        Ok(Self { name: function.name.to_string(), description: docstring.description, schema, returns })
     }
 }
 
