@@ -21,6 +21,7 @@ use std::time::Duration;
 use onetool_core::Caller;
 use serde::Serialize;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::clock::{Clock, Timestamp};
 use crate::storage::{Pending, ResultPart, ResultRow, ResultRowInfo, Storage, StorageError};
@@ -39,6 +40,9 @@ use stop::Stop;
 
 /// How long an expired result is still known to have been there.
 const TOMBSTONE: Duration = Duration::from_hours(7 * 24);
+/// How many searches, and how many reads of pages, are under way at the same time.
+const MAX_SEARCHES: usize = 4;
+const MAX_PAGES: usize = 8;
 /// How long a search may take.
 const SEARCH_LIMIT: Duration = Duration::from_secs(10);
 const CLEAN_UP_INTERVAL: Duration = Duration::from_mins(1);
@@ -67,6 +71,10 @@ struct Shared {
     storage: Storage,
     clock: Clock,
     options: ResultOptions,
+    /// How many queries may have a whole result in memory at the same time; those that only page do not wait for
+    /// those that search.
+    searches: Arc<Semaphore>,
+    pages: Arc<Semaphore>,
     #[cfg(test)]
     probe: Arc<Probe>,
 }
@@ -103,6 +111,8 @@ impl ResultStore {
             storage,
             clock,
             options,
+            searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
+            pages: Arc::new(Semaphore::new(MAX_PAGES)),
             #[cfg(test)]
             probe: Arc::default(),
         }))
@@ -138,8 +148,12 @@ impl ResultStore {
     /// When the query is wrong, or the result is not there, is somebody else's (which looks the same) or has expired.
     pub async fn query(&self, owner: &Caller, query: ResultQuery) -> Result<ResultPage, QueryError> {
         query.check()?;
+        let is_search = query.search.is_some() || query.path.is_some();
+        let seats = if is_search { &self.0.searches } else { &self.0.pages };
+        // Nobody closes them.
+        let seat = seats.clone().acquire_owned().await.ok();
         let row = self.row(owner, &query.handle).await?;
-        if row.is_in_parts() && query.search.is_none() && query.path.is_none() {
+        if row.is_in_parts() && !is_search {
             return self.page_of_parts(&row.info, &query).await;
         }
         let (text, is_json) = self.text(row).await?;
@@ -150,6 +164,8 @@ impl ResultStore {
         let page = blocking(move || {
             #[cfg(test)]
             probe.begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            // Also while nobody waits for it any more: what counts is what is in memory.
+            let _seat = seat;
             let page = query.page(&text, is_json, &stop);
             #[cfg(test)]
             if matches!(page, Err(QueryError::GivenUp)) {

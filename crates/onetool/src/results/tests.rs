@@ -501,6 +501,20 @@ async fn h12_the_worker_of_a_search_stops_when_its_caller_is_gone() {
 }
 
 #[tokio::test]
+async fn h12_searches_wait_for_each_other_and_pages_do_not_wait_for_searches() {
+    let fixture = fixture();
+    let handle = fixture.put_text("a\nb").await;
+    let seats = fixture.store.0.searches.acquire_many(MAX_SEARCHES as u32).await.unwrap();
+    fixture.query(ResultQuery::new(handle.clone())).await.unwrap();
+    let mut search = Box::pin(fixture.search(&handle, "b", false));
+    assert!(futures::poll!(&mut search).is_pending());
+    fixture.query(ResultQuery::new(handle.clone())).await.unwrap();
+    assert!(futures::poll!(&mut search).is_pending());
+    drop(seats);
+    assert_eq!(search.await.unwrap().lines, ["b"]);
+}
+
+#[tokio::test]
 async fn l7_a_result_of_long_lines_is_paged_and_searched_by_its_pieces() {
     let fixture = fixture();
     let text = (0..3).map(|line| format!("{line}{}", "x".repeat(17_000))).collect::<Vec<_>>().join("\n");
