@@ -504,7 +504,7 @@ async fn h12_the_worker_of_a_search_stops_when_its_caller_is_gone() {
 async fn h12_searches_wait_for_each_other_and_pages_do_not_wait_for_searches() {
     let fixture = fixture();
     let handle = fixture.put_text("a\nb").await;
-    let seats = fixture.store.0.searches.acquire_many(MAX_SEARCHES as u32).await.unwrap();
+    let seats = fixture.store.0.searches.acquire_many(u32::try_from(MAX_SEARCHES).unwrap()).await.unwrap();
     fixture.query(ResultQuery::new(handle.clone())).await.unwrap();
     let mut search = Box::pin(fixture.search(&handle, "b", false));
     assert!(futures::poll!(&mut search).is_pending());
