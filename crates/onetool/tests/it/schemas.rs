@@ -87,7 +87,7 @@ async fn h4_our_own_tool_with_references_that_multiply_is_refused() {
     let tool = dynamic_tool(spec, |_, _| async { "never" });
     match server().register_tool(tool) {
         Err(RegisterError::InvalidSchema { reason, .. }) => {
-            assert!(reason.contains("'#/$defs/d13'"), "{reason}")
+            assert!(reason.contains("'#/$defs/d13'"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
