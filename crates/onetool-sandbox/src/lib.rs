@@ -10,6 +10,7 @@ compile_error!(
     "onetool-sandbox forks caged processes and needs Linux; build without the `python` feature elsewhere"
 );
 
+#[cfg(feature = "interpreter")]
 mod child;
 mod control;
 mod host;
@@ -20,11 +21,13 @@ mod sandbox;
 mod session;
 mod wire;
 mod worker;
+#[cfg(feature = "interpreter")]
 mod zygote;
 
 pub use crate::host::{Host, HostCall, HostError, NameKind};
 pub use crate::limits::{LimitKind, Limits};
 pub use crate::outcome::{Completion, Input, Outcome, Program, RunError};
 pub use crate::sandbox::Sandbox;
+#[cfg(feature = "interpreter")]
 pub use crate::zygote::zygote_main;
 pub use onetool_cage::{CageReport, Layer, SlotError, SlotLimits, Slots, WorkerCommand};

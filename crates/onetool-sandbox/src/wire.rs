@@ -1,8 +1,7 @@
 //! Frames between the gateway and a child: a length of four bytes, little-endian, and that much JSON.
 
-use std::io::{self, Read};
+use std::io;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -57,7 +56,8 @@ pub(crate) fn encode(frame: &impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 /// Reads a frame; blocks until it is complete.
-pub(crate) fn read_frame<T: DeserializeOwned>(mut from: impl Read) -> io::Result<T> {
+#[cfg(any(feature = "interpreter", fuzzing))]
+pub(crate) fn read_frame<T: serde::de::DeserializeOwned>(mut from: impl io::Read) -> io::Result<T> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
     let mut bytes = vec![0; u32::from_le_bytes(length) as usize];

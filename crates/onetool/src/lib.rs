@@ -31,9 +31,9 @@ mod discover;
 mod dispatch;
 mod gateway;
 pub mod http;
-#[cfg(feature = "python")]
+#[cfg(feature = "_run")]
 mod interpreter;
-#[cfg(not(feature = "python"))]
+#[cfg(not(feature = "_run"))]
 #[path = "no_interpreter.rs"]
 mod interpreter;
 mod mcp;
@@ -47,12 +47,12 @@ mod random;
 mod read;
 mod render;
 pub mod results;
-#[cfg(feature = "python")]
+#[cfg(feature = "_run")]
 mod run;
 mod sanitize;
 pub mod search;
 mod server;
-#[cfg_attr(not(feature = "python"), expect(dead_code, reason = "code is what they are for"))]
+#[cfg_attr(not(feature = "_run"), expect(dead_code, reason = "code is what they are for"))]
 mod shortcuts;
 pub mod stats;
 pub mod storage;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use onetool_cage::{Job, WorkerCommand, job_main};
 
 /// What follows the worker command where Python is to run.
-#[cfg(feature = "python")]
+#[cfg(feature = "_run")]
 const PYTHON: &str = "python";
 /// What follows the worker command where a document is to be read.
 const DOCUMENT: &str = "document";
@@ -32,7 +32,7 @@ pub fn worker_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Returns the command whose process Python is forked from.
-#[cfg(feature = "python")]
+#[cfg(feature = "_run")]
 pub(crate) fn python(worker: &WorkerCommand) -> WorkerCommand {
     with_argument(worker, PYTHON)
 }

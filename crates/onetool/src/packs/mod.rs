@@ -15,7 +15,7 @@ mod llm;
 mod make;
 #[cfg(feature = "pack-package")]
 mod package;
-#[cfg(feature = "python")]
+#[cfg(feature = "_run")]
 pub(crate) mod python;
 #[cfg(feature = "pack-ripgrep")]
 mod ripgrep;

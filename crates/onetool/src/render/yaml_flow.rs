@@ -27,7 +27,7 @@ pub(crate) fn to_text_with_lines(value: &Value, key: &'static str) -> String {
 }
 
 /// Writes a value in block style, for people: only what is empty is in flow style.
-#[cfg(feature = "python")]
+#[cfg(feature = "_run")]
 pub(crate) fn to_block(value: &Value) -> String {
     let mut writer = Writer::new(0);
     writer.node(value, 0);

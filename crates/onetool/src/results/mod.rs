@@ -33,7 +33,7 @@ pub use path::PathError;
 pub use query::{QueryError, ResultPage, ResultQuery};
 
 use body::Prepared;
-#[cfg(feature = "python")]
+#[cfg(feature = "_run")]
 pub(crate) use body::cut;
 use lines::{has_long, lines};
 use stop::Stop;

@@ -9,7 +9,7 @@ mod snippet;
 
 pub use alias::AliasError;
 pub(crate) use alias::{Alias, Aliases};
-#[cfg(feature = "python")]
+#[cfg(feature = "_run")]
 pub(crate) use call::SnippetCall;
 pub(crate) use shipped::shipped;
 #[cfg(test)]
