@@ -72,11 +72,18 @@ impl Environment {
         GatewayOptions {
             children: Self::for_children(),
             directory: self.directory.clone(),
+            state: self
+                .home
+                .iter()
+                .map(|home| home.join(FOLDER))
+                .chain([self.state_folder(config)])
+                .collect(),
             storage: Some(self.state_folder(config).join("onetool.db")),
             worker: worker(),
             guard: guard(),
             cache: Some(self.state_folder(config).join("cache").join("openapi")),
             load: Some(Arc::new(load)),
+            operator_reload: None,
         }
     }
 

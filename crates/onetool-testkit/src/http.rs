@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use onetool::http::{HttpOptions, serve};
-use onetool::{Gateway, Server};
+use onetool::{Gateway, HttpSource, Server};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -38,8 +38,8 @@ impl HttpServer {
     }
 
     /// Starts to serve MCP and the page.
-    pub async fn start_gateway(gateway: &Gateway, options: HttpOptions) -> Self {
-        let gateway = gateway.clone();
+    pub async fn start_gateway(gateway: &Gateway, options: impl Into<HttpSource>) -> Self {
+        let (gateway, options) = (gateway.clone(), options.into());
         Self::serving(move |listener, stop| async move {
             gateway.serve_http(listener, options, stop, DRAIN).await
         })

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use crate::catalog::{Catalog, Entry, Source, UnknownName};
+use crate::current::Current;
 use crate::sanitize;
 
 /// A call that gave no output.
@@ -156,14 +157,23 @@ pub(crate) trait Observer: Send + Sync {
 
 /// Carries out calls; every surface (MCP, HTTP, command line, code) goes through here.
 pub(crate) struct Dispatch {
-    timeout: Duration,
+    timeout: Current<Duration>,
     in_flight: Arc<Semaphore>,
     capacity: u32,
 }
 
 impl Dispatch {
     pub(crate) fn new(timeout: Duration, capacity: u32) -> Self {
-        Self { timeout, in_flight: Arc::new(Semaphore::new(capacity as usize)), capacity }
+        Self {
+            timeout: Current::new(timeout),
+            in_flight: Arc::new(Semaphore::new(capacity as usize)),
+            capacity,
+        }
+    }
+
+    /// Sets how long the handlers of calls from now on may take.
+    pub(crate) fn set_timeout(&self, timeout: Duration) {
+        self.timeout.set(timeout);
     }
 
     pub(crate) async fn call(
@@ -220,7 +230,7 @@ impl Dispatch {
         let Ok(_permit) = self.in_flight.acquire().await else { return Err(CallError::ShuttingDown) };
         // `run` keeps its own time; every call that its code makes has this one, as every direct call has.
         let keeps_own_time = *entry.source() == Source::Surface;
-        let cx = if keeps_own_time { cx } else { cx.with_deadline(Instant::now() + self.timeout) };
+        let cx = if keeps_own_time { cx } else { cx.with_deadline(Instant::now() + *self.timeout.get()) };
         let mut args = check_arguments(entry, args, &cx).await?;
         // To the author of a server or an API, a default is documentation: what the caller leaves out stays out.
         if !entry.source().is_remote() {

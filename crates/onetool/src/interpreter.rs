@@ -9,6 +9,7 @@ use onetool_sandbox::Sandbox;
 
 use crate::Server;
 use crate::config::{Config, PackFilesConfig};
+use crate::current::Current;
 use crate::gateway::GatewayOptions;
 use crate::packs::{Pack, PackError, python};
 use crate::results::ResultStore;
@@ -26,7 +27,7 @@ impl Interpreter {
     /// Makes it; nothing is started.
     pub(crate) fn new(
         options: &GatewayOptions,
-        config: &Config,
+        config: &Current<Config>,
         server: &Server,
         results: &ResultStore,
         stats: &Stats,
@@ -39,8 +40,7 @@ impl Interpreter {
                 results: results.clone(),
                 stats: stats.clone(),
                 names: NamesCache::default(),
-                limits: config.run,
-                output: config.output,
+                config: config.clone(),
             })
         }))
     }

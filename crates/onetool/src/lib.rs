@@ -26,6 +26,7 @@ mod capabilities;
 pub mod catalog;
 mod clock;
 pub mod config;
+mod current;
 mod declared;
 mod discover;
 mod dispatch;
@@ -42,6 +43,7 @@ mod meta_tools;
 mod notify;
 pub mod openapi;
 mod ot;
+mod own_files;
 mod packs;
 mod random;
 mod read;
@@ -66,7 +68,8 @@ pub use clock::{Clock, Timestamp};
 pub use declared::{ChildEnvironment, DeclareError, TemplateError};
 pub use dispatch::CallError;
 pub use gateway::{
-    Gateway, GatewayError, GatewayOptions, LoadConfig, ReloadReport, SourceReport, SourceState, Suspicion,
+    Gateway, GatewayError, GatewayOptions, HttpSource, LoadConfig, ReloadReport, SourceReport, SourceState,
+    Suspicion,
 };
 pub use mcp::ServeError;
 pub use onetool_cage::WorkerCommand;

@@ -8,6 +8,7 @@ use onetool_core::{Tool, ToolSpec};
 
 use crate::Server;
 use crate::config::{Config, PackFilesConfig};
+use crate::current::Current;
 use crate::gateway::GatewayOptions;
 use crate::packs::{self, Pack, PackError};
 use crate::results::ResultStore;
@@ -22,7 +23,7 @@ pub(crate) struct Interpreter;
 impl Interpreter {
     pub(crate) fn new(
         _: &GatewayOptions,
-        _: &Config,
+        _: &Current<Config>,
         _: &Server,
         _: &ResultStore,
         _: &Stats,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::clock::Timestamp;
 use crate::config::TopicConfig;
+use crate::own_files::ClosedFiles;
 use crate::render::block_entry;
 
 /// A note that cannot be kept.
@@ -36,12 +37,13 @@ pub(crate) fn append(
     topic: &str,
     message: &str,
     now: Timestamp,
+    closed: &ClosedFiles,
 ) -> Result<Notified, NotifyError> {
     let Some(found) = topics.iter().find(|it| matches_topic(&it.pattern, topic)) else {
         return Ok(Notified::Skipped);
     };
     let failed = |source| NotifyError { path: found.file.clone(), source };
-    append_whole(&found.file, &document(topic, message, now)).map_err(failed)?;
+    append_whole(&found.file, &document(topic, message, now), closed).map_err(failed)?;
     Ok(Notified::Written(found.file.clone()))
 }
 
@@ -51,7 +53,7 @@ fn document(topic: &str, message: &str, now: Timestamp) -> String {
     format!("---\n{ts}{topic}{message}")
 }
 
-fn append_whole(path: &Path, text: &str) -> io::Result<()> {
+fn append_whole(path: &Path, text: &str, closed: &ClosedFiles) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -59,7 +61,9 @@ fn append_whole(path: &Path, text: &str) -> io::Result<()> {
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path)?.write(text.as_bytes())?;
+    let mut file = options.open(path)?;
+    closed.check_named(&file).map_err(io::Error::other)?;
+    let written = file.write(text.as_bytes())?;
     if written < text.len() {
         return Err(io::Error::new(io::ErrorKind::WriteZero, "only a part could be written"));
     }
@@ -108,6 +112,15 @@ mod tests {
         vec![topic("notes", "notes.yaml"), topic("status:*", "status.yaml"), topic("**", "deep/rest.yaml")]
     }
 
+    fn append_note(
+        topics: &[TopicConfig],
+        topic: &str,
+        message: &str,
+        now: Timestamp,
+    ) -> Result<Notified, NotifyError> {
+        append(topics, topic, message, now, &ClosedFiles::default())
+    }
+
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(seconds * 1000)
     }
@@ -117,7 +130,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let topics = topics(&folder);
         for message in ["built: yes", "two\nlines\n", "  odd\nstart", "12", "bell\u{7}\n"] {
-            append(&topics, "notes", message, at(1_700_000_000)).unwrap();
+            append_note(&topics, "notes", message, at(1_700_000_000)).unwrap();
         }
         let text = fs::read_to_string(folder.path().join("notes.yaml")).unwrap();
         assert_snapshot!(text, @r#"
@@ -153,7 +166,7 @@ mod tests {
     fn ot_4_1_the_first_pattern_that_matches_is_taken() {
         let folder = TempDir::new().unwrap();
         let topics = topics(&folder);
-        let file = |topic: &str| match append(&topics, topic, "x", at(0)).unwrap() {
+        let file = |topic: &str| match append_note(&topics, topic, "x", at(0)).unwrap() {
             Notified::Written(path) => path.strip_prefix(folder.path()).unwrap().display().to_string(),
             Notified::Skipped => "skipped".into(),
         };
@@ -165,7 +178,7 @@ mod tests {
     #[test]
     fn ot_4_2_without_a_match_nothing_is_written() {
         let folder = TempDir::new().unwrap();
-        assert_eq!(append(&topics(&folder)[..2], "other", "x", at(0)).unwrap(), Notified::Skipped);
+        assert_eq!(append_note(&topics(&folder)[..2], "other", "x", at(0)).unwrap(), Notified::Skipped);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
@@ -174,7 +187,7 @@ mod tests {
     fn ot_4_1_the_file_belongs_to_its_owner_alone() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = TempDir::new().unwrap();
-        append(&topics(&folder), "notes", "x", at(0)).unwrap();
+        append_note(&topics(&folder), "notes", "x", at(0)).unwrap();
         let mode = fs::metadata(folder.path().join("notes.yaml")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
@@ -183,7 +196,7 @@ mod tests {
     fn ot_4_1_a_file_that_cannot_be_written_is_named() {
         let folder = TempDir::new().unwrap();
         let topics = [TopicConfig { pattern: "*".into(), file: folder.path().to_owned() }];
-        let error = append(&topics, "notes", "x", at(0)).unwrap_err();
+        let error = append_note(&topics, "notes", "x", at(0)).unwrap_err();
         assert_eq!(error.to_string(), format!("cannot append to {}", folder.path().display()));
     }
 
@@ -194,8 +207,9 @@ mod tests {
         let message = "line\n".repeat(200);
         std::thread::scope(|scope| {
             for _ in 0..8 {
-                scope
-                    .spawn(|| (0..25).for_each(|_| drop(append(&topics, "notes", &message, at(0)).unwrap())));
+                scope.spawn(|| {
+                    (0..25).for_each(|_| drop(append_note(&topics, "notes", &message, at(0)).unwrap()));
+                });
             }
         });
         let text = fs::read_to_string(folder.path().join("notes.yaml")).unwrap();

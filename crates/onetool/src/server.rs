@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::capabilities::Capabilities;
 use crate::catalog::{ActiveSets, Catalog, Change, Entry, Offer, RegisterError, SharedCatalog, Source};
+use crate::current::Current;
 use crate::discover;
 use crate::dispatch::{CallError, Dispatch, Observer};
 use crate::mcp::StateSeal;
@@ -37,7 +38,7 @@ pub struct Server {
 }
 
 struct Inner {
-    options: Options,
+    options: Current<Options>,
     catalog: SharedCatalog,
     dispatch: Dispatch,
     observer: OnceLock<Box<dyn Observer>>,
@@ -52,7 +53,7 @@ struct Inner {
     shutdown: CancellationToken,
 }
 
-/// What is fixed when a server is built.
+/// How a server presents itself, and the limits of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) name: String,
@@ -241,12 +242,20 @@ impl Server {
     }
 
     /// Returns the version that clients see.
-    pub(crate) fn version(&self) -> &str {
-        &self.inner.options.version
+    pub(crate) fn version(&self) -> String {
+        self.options().version.clone()
     }
 
-    pub(crate) fn options(&self) -> &Options {
-        &self.inner.options
+    pub(crate) fn options(&self) -> Arc<Options> {
+        self.inner.options.get()
+    }
+
+    /// Changes the options; sessions under way keep what they were told.
+    pub(crate) fn change_options(&self, change: impl FnOnce(&mut Options)) {
+        let mut options = Options::clone(&self.options());
+        change(&mut options);
+        self.inner.dispatch.set_timeout(options.call_timeout);
+        self.inner.options.set(options);
     }
 
     /// Returns a number that no session has had.
@@ -499,7 +508,7 @@ impl ServerBuilder {
         }
         let dispatch = Dispatch::new(self.options.call_timeout, MAX_CALLS_IN_FLIGHT);
         let inner = Inner {
-            options: self.options,
+            options: Current::new(self.options),
             catalog: SharedCatalog::new(catalog),
             dispatch,
             observer: OnceLock::new(),

@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 #[cfg(feature = "web")]
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use onetool::Gateway;
 use onetool::config::{Config, TokenConfig};
 use onetool::http::{Access, HttpOptions};
+use onetool::{Gateway, GatewayOptions, HttpSource};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -40,7 +41,8 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve
     warn(&loaded);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let options = environment.gateway_options(&loaded, config);
+        let operator_reload = Some(format!("kill -HUP {}", std::process::id()));
+        let options = GatewayOptions { operator_reload, ..environment.gateway_options(&loaded, config) };
         let gateway = Gateway::new(loaded, options)?;
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
@@ -108,14 +110,33 @@ async fn serve_http(
             .hinted("`onetool serve --http 127.0.0.1:0` takes any free port")
     })?;
     let address = listener.local_addr()?;
-    let (access, key) = access(environment, &config, address)?;
+    let (access, key) = token_access(environment, &config, address)?;
     note(&format!("MCP: http://{address}/mcp"));
     #[cfg(feature = "web")]
     note(&format!("page: {}", page(address, &key)));
     #[cfg(not(feature = "web"))]
     drop(key);
-    let options = HttpOptions { access, max_body: config.http.max_body };
+    let options = following(environment.clone(), (config.http.token.clone(), access), address);
     Ok(gateway.serve_http(listener, options, stop, DRAIN).await?)
+}
+
+/// Makes HTTP options that follow the configuration; `known` is the token in force and who is let in with it.
+fn following(environment: Environment, known: (TokenConfig, Access), address: SocketAddr) -> HttpSource {
+    let known = Mutex::new(known);
+    HttpSource::following(move |config| {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 != config.http.token {
+            match token_access(&environment, config, address) {
+                Ok((access, _)) => *known = (config.http.token.clone(), access),
+                Err(error) => tracing::error!("the access token was not changed: {}", error.message()),
+            }
+        }
+        let own = (!address.ip().is_unspecified()).then(|| address.ip().to_string());
+        let hosts = config.http.allowed_hosts.iter().cloned().chain(own);
+        let origins = config.http.allowed_origins.iter().cloned();
+        let access = known.1.clone().allow_hosts(hosts).allow_origins(origins);
+        HttpOptions { access, max_body: config.http.max_body }
+    })
 }
 
 /// How somebody who reads what is printed gets in.
@@ -142,12 +163,13 @@ fn page(address: SocketAddr, key: &Key) -> String {
     }
 }
 
-fn access(
+/// Reads or makes the token that the configuration wants.
+fn token_access(
     environment: &Environment,
     config: &Config,
     address: SocketAddr,
 ) -> Result<(Access, Key), CliError> {
-    let (access, key) = match &config.http.token {
+    Ok(match &config.http.token {
         TokenConfig::Value(token) => (Access::with_token(token.expose()), Key::Hidden),
         TokenConfig::None => {
             tracing::warn!(
@@ -170,11 +192,7 @@ fn access(
             let is_shown = token.is_new || std::io::stderr().is_terminal();
             (access, if is_shown { Key::Shown(token.value) } else { Key::Hidden })
         }
-    };
-    let own = (!address.ip().is_unspecified()).then(|| address.ip().to_string());
-    let hosts = config.http.allowed_hosts.iter().cloned().chain(own);
-    let access = access.allow_hosts(hosts).allow_origins(config.http.allowed_origins.iter().cloned());
-    Ok((access, key))
+    })
 }
 
 async fn stop_on_signal(stop: CancellationToken) {

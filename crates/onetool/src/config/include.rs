@@ -1,15 +1,17 @@
 //! Files → one tree: `include` and how included files merge.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use indexmap::map::Entry as Slot;
+use rustix::fs::OFlags;
 
 use super::parse::{Budget, MAX_DEPTH, parse};
 use super::tree::{Entry, Kind, Location, Node};
-use super::{ConfigError, KNOWN_VERSION};
+use super::{ConfigError, KNOWN_VERSION, LoadedFile};
 
 /// Larger files are no configurations.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -17,17 +19,28 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Top-level lists to which every file adds.
 const JOINED: [&str; 3] = ["tools", "resources", "prompts"];
 
-/// Reads the file at `path` and all that it includes.
-pub(super) fn read_tree(path: &Path) -> Result<Node, ConfigError> {
-    Includes::default().read(path, None)
+/// Reads the file at `path` and all that it includes; returns the files beside what they say together.
+pub(super) fn read_tree(path: &Path) -> Result<(Node, Vec<LoadedFile>), ConfigError> {
+    let mut includes = Includes::default();
+    let tree = includes.read(path, None)?;
+    Ok((tree, includes.files))
 }
 
 /// Reads a text file that `at` asks for.
 pub(super) fn read(path: &Path, at: Option<&Location>) -> Result<String, ConfigError> {
     let mut text = String::new();
-    let outcome = File::open(path).and_then(|file| {
-        if file.metadata()?.is_dir() {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // A pipe would keep us waiting, and a terminal or device is nothing to be read without being asked for.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    options.custom_flags(flags.bits().cast_signed());
+    let outcome = options.open(path).and_then(|file| {
+        let kind = file.metadata()?.file_type();
+        if kind.is_dir() {
             return Err(io::Error::other("it is a directory"));
+        }
+        if !kind.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
         }
         match file.take(MAX_BYTES + 1).read_to_string(&mut text)? as u64 {
             0..=MAX_BYTES => Ok(()),
@@ -45,12 +58,18 @@ struct Includes {
     budget: Budget,
     /// The files that are being read, from the main one down.
     chain: Vec<PathBuf>,
+    /// Every file that has been read, in the order of reading, each once.
+    files: Vec<LoadedFile>,
 }
 
 impl Includes {
     fn read(&mut self, path: &Path, from: Option<&Location>) -> Result<Node, ConfigError> {
         let text = read(path, from)?;
         self.enter(path, from)?;
+        let file = LoadedFile::new(path, text.as_bytes());
+        if !self.files.contains(&file) {
+            self.files.push(file);
+        }
         let mut tree = parse(&text, &Arc::from(path), &mut self.budget)?;
         check_version(&tree)?;
         let Kind::Map(entries) = &mut tree.kind else {

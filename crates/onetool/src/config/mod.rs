@@ -8,6 +8,7 @@ mod error;
 mod expand;
 mod file;
 mod include;
+mod loaded;
 mod packs;
 mod packs_file;
 mod parse;
@@ -24,6 +25,7 @@ use std::path::{Path, absolute};
 use serde_json::Value;
 
 pub use error::ConfigError;
+pub use loaded::{FileDigest, LoadedFile};
 pub use packs::{
     BaseUrl, BravePackConfig, DatabaseAddress, DatabaseConfig, DbPackConfig, FilePackConfig, LlmEndpoint,
     LlmPackConfig, PackagePackConfig, PacksConfig, RipgrepPackConfig, WebPackConfig,
@@ -42,6 +44,9 @@ pub use tree::Location;
 /// The newest version of the format that this onetool reads.
 const KNOWN_VERSION: u64 = 1;
 
+/// The file beside the main one that variables come from.
+pub(crate) const SECRETS_FILE: &str = "secrets.yaml";
+
 /// Reads the configuration at `path`.
 ///
 /// Variables come from `secrets.yaml` beside it, then from `env`. A relative path is taken from where the process is.
@@ -51,9 +56,10 @@ const KNOWN_VERSION: u64 = 1;
 pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config, ConfigError> {
     let path =
         &absolute(path).map_err(|source| ConfigError::Read { path: path.to_owned(), at: None, source })?;
-    let mut tree = include::read_tree(path)?;
+    let (mut tree, mut files) = include::read_tree(path)?;
     let mut warnings = Vec::new();
-    let secrets = secrets::read_secrets(&path.with_file_name("secrets.yaml"), &mut warnings)?;
+    let secrets_file = path.with_file_name(SECRETS_FILE);
+    let secrets = secrets::read_secrets(&secrets_file, &mut warnings, &mut files)?;
     let mut variables = expand::Variables::new(secrets, env);
     variables.expand(&mut tree, "")?;
     let redactor = Redactor::new(variables.into_values());
@@ -65,7 +71,7 @@ pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config,
         _ => redactor,
     };
     let redactor = config.packs.secrets().fold(redactor, |redactor, it| redactor.with(it.expose()));
-    Ok(Config { path: Some(path.clone()), redactor, warnings, ..config })
+    Ok(Config { path: Some(path.clone()), files, redactor, warnings, ..config })
 }
 
 /// Returns the JSON Schema of the configuration file.

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Location, PacksConfig, Redactor, SearchConfig, Secret, SnippetType};
+use super::{LoadedFile, Location, PacksConfig, Redactor, SearchConfig, Secret, SnippetType};
 use crate::catalog::{Policy, ToolDocs};
 
 /// The whole configuration; [`Default`] is what holds without a file.
@@ -21,6 +21,8 @@ use crate::catalog::{Policy, ToolDocs};
 pub struct Config {
     /// The main file, if there is one.
     pub path: Option<PathBuf>,
+    /// Every file that it was read from: the main one, its includes and the secrets.
+    pub files: Vec<LoadedFile>,
     /// What the server says about itself, and the limits of a call.
     pub server: ServerConfig,
     /// Tools made from a request, a command or Python code.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::ConfigError;
 use super::include::read;
 use super::parse::{Budget, parse};
 use super::tree::{Entry, Kind, Place};
+use super::{ConfigError, LoadedFile};
 
 /// Shorter values are not worth hiding: they stand in ordinary words.
 const REDACTED_MIN: usize = 6;
@@ -66,6 +66,12 @@ impl Redactor {
         Self::new(self.values.iter().cloned().chain([value.to_owned()]))
     }
 
+    /// Makes a filter that looks for the values of both.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self::new(self.values.iter().chain(other.values.iter()).cloned())
+    }
+
     /// Replaces every secret value in `text` by `[redacted]`.
     pub fn scrub<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
@@ -95,11 +101,13 @@ impl fmt::Debug for Redactor {
 pub(super) fn read_secrets(
     path: &Path,
     warnings: &mut Vec<String>,
+    files: &mut Vec<LoadedFile>,
 ) -> Result<IndexMap<String, String>, ConfigError> {
     if !path.exists() {
         return Ok(IndexMap::new());
     }
     let text = read(path, None)?;
+    files.push(LoadedFile::new(path, text.as_bytes()));
     if is_open_to_others(path) {
         warnings.push(format!("others can read your secrets: chmod 600 {}", path.display()));
     }

@@ -59,7 +59,7 @@ fn valid_configurations_load_and_satisfy_the_schema() {
     let schema = Validator::for_arguments(schema.as_object().unwrap(), &WorkLimit::FULL);
     for path in configs("valid") {
         load(&path, &test_env).unwrap_or_else(|error| panic!("{}", error.report()));
-        let mut tree = include::read_tree(&path).unwrap();
+        let (mut tree, _) = include::read_tree(&path).unwrap();
         expand::Variables::new(indexmap::IndexMap::new(), &test_env).expand(&mut tree, "").unwrap();
         let value: Value = de::from_tree(&tree).unwrap();
         let errors = schema.check(&value, &WorkLimit::FULL).unwrap();
@@ -91,7 +91,7 @@ fn a_missing_file_is_an_error_without_a_line() {
 fn without_a_file_or_with_an_empty_one_the_defaults_hold() {
     let config = load_text("").unwrap();
     assert!(config.pack_files[0].pattern.ends_with("packs/*.py"), "beside the file");
-    assert_eq!(Config { path: None, pack_files: Vec::new(), ..config }, Config::default());
+    assert_eq!(Config { path: None, files: Vec::new(), pack_files: Vec::new(), ..config }, Config::default());
 }
 
 #[test]

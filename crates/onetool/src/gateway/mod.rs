@@ -1,6 +1,8 @@
 //! The gateway: a server with what its configuration declares, the `ot` pack and `run`, and the way to load it anew.
 
+mod agent_reload;
 mod error;
+mod http_surface;
 mod ot_host;
 #[cfg(feature = "web")]
 mod page;
@@ -15,7 +17,7 @@ mod wanted;
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -30,10 +32,12 @@ use crate::Server;
 use crate::catalog::{Catalog, RegisterError, Rules, Source, ToolDocs};
 use crate::clock::Clock;
 use crate::config::{Config, Location};
+use crate::current::Current;
 use crate::declared::{ChildEnvironment, Declared};
-use crate::http::{self, HttpOptions};
+use crate::http;
 use crate::interpreter::Interpreter;
 use crate::meta_tools::{self, Finder};
+use crate::own_files::{Named, OwnFiles};
 use crate::packs::{self, Pack, PackError};
 use crate::results::{ResultOptions, ResultStore};
 use crate::search::Hit;
@@ -42,9 +46,12 @@ use crate::shortcuts::{Aliases, Snippets, shipped};
 use crate::stats::{Stats, StatsOptions};
 use crate::storage::Storage;
 use crate::worker;
+use agent_reload::AgentReload;
+use http_surface::HttpSurface;
 use sources::Sources;
 
 pub use error::GatewayError;
+pub use http_surface::HttpSource;
 pub use source_report::{SourceReport, SourceState};
 pub use suspicion::Suspicion;
 
@@ -61,6 +68,9 @@ pub struct GatewayOptions {
     pub children: ChildEnvironment,
     /// The working directory; files that agents have written are under it.
     pub directory: PathBuf,
+    /// Directories that belong to onetool, with everything in them: no tool opens anything there. The `.onetool` beside
+    /// the configuration and in the working directory always belong to it.
+    pub state: Vec<PathBuf>,
     /// The file in which everything is kept that lasts, unless the configuration names one; without it, memory.
     pub storage: Option<PathBuf>,
     /// How to start the processes in which Python runs and documents from outside are read. It must end up in
@@ -74,6 +84,8 @@ pub struct GatewayOptions {
     pub cache: Option<PathBuf>,
     /// How `ot.reload()` reads the configuration.
     pub load: Option<LoadConfig>,
+    /// How the operator reloads, as a command to type; agents are told it for changes that only the operator may make.
+    pub operator_reload: Option<String>,
 }
 
 /// What a reload changed.
@@ -84,7 +96,18 @@ pub struct ReloadReport {
     /// Tools that are gone.
     pub removed: Vec<String>,
     /// Settings that changed and take effect only on the next start.
-    pub on_restart: Vec<&'static str>,
+    pub on_restart: Vec<String>,
+    /// Settings that changed and wait for the operator, where an agent asked for the reload.
+    pub waiting: Vec<String>,
+}
+
+/// Who asks for a reload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Requester {
+    /// Whoever runs the program; everything on disk comes into force.
+    Operator,
+    /// A caller of tools; see [`agent_reload`].
+    Agent,
 }
 
 /// A server that follows its configuration. Cheap to clone; all clones are the same gateway.
@@ -96,7 +119,12 @@ pub struct Gateway {
 struct Inner {
     server: Server,
     options: GatewayOptions,
-    config: RwLock<Arc<Config>>,
+    config: Current<Config>,
+    own_files: OwnFiles,
+    /// Held while a configuration is compared with the one in force and put in its place.
+    reloading: Mutex<()>,
+    /// The routers that were handed out.
+    http: Mutex<Vec<HttpSurface>>,
     /// Files that should be packs and are not.
     broken_packs: RwLock<Vec<PackError>>,
     storage: Storage,
@@ -121,19 +149,16 @@ impl Gateway {
     /// When something that the configuration declares cannot be carried out or registered.
     pub fn new(config: Config, options: GatewayOptions) -> Result<Self, GatewayError> {
         let unplaced = |source| GatewayError::Register { at: None, source };
-        let server = build_server(&config).map_err(unplaced)?;
+        let server = build_server().map_err(unplaced)?;
         let file = config.storage.clone().or_else(|| options.storage.clone());
         let storage = file.map_or_else(Storage::in_memory, Storage::at);
         let clock = Clock::system();
-        let result_options =
-            ResultOptions { ttl: config.output.result_ttl, preview_lines: config.output.preview_lines };
-        let results = ResultStore::new(storage.clone(), clock.clone(), result_options);
-        let turn_ms = u64::try_from(config.stats.turn.as_millis()).unwrap_or(u64::MAX);
-        let stats_options = StatsOptions { enabled: config.stats.enabled, turn_ms };
-        let stats = Stats::new(storage.clone(), clock.clone(), stats_options);
+        let results = ResultStore::new(storage.clone(), clock.clone(), result_options(&config));
+        let stats = Stats::new(storage.clone(), clock.clone(), stats_options(&config));
         let slots = Arc::new(Slots::new(config.run.slots()));
         let jobs = options.worker.as_ref().map(|it| Arc::new(Jobs::new(worker::document(it), slots.clone())));
-        let interpreter = Interpreter::new(&options, &config, &server, &results, &stats, &slots);
+        let current = Current::default();
+        let interpreter = Interpreter::new(&options, &current, &server, &results, &stats, &slots);
         if let Some(run) = interpreter.run_tool() {
             server.add_tool(run, Source::Surface).map_err(unplaced)?;
         }
@@ -155,7 +180,10 @@ impl Gateway {
         let inner = Arc::new(Inner {
             server,
             options,
-            config: RwLock::default(),
+            config: current,
+            own_files: OwnFiles::default(),
+            reloading: Mutex::default(),
+            http: Mutex::default(),
             broken_packs: RwLock::default(),
             storage,
             results,
@@ -173,6 +201,7 @@ impl Gateway {
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
         crate::ot::register(&inner.server, context).map_err(unplaced)?;
         let gateway = Self { inner };
+        gateway.inner.own_files.set(Named::new(&gateway.inner.options, [&config]));
         let packs = gateway.inner.load_packs(&config);
         gateway.inner.apply(config, packs)?;
         Ok(gateway)
@@ -190,12 +219,12 @@ impl Gateway {
 
     /// Makes the routes of the gateway, to be served alone or merged into another axum application: MCP, and with the
     /// feature `web` the page at `/` and `/ui/`, the tools at `/tools` and everything that the page shows at `/api/v1`.
-    pub fn http_router(&self, options: HttpOptions) -> axum::Router {
-        #[cfg(feature = "web")]
-        let page = page::router(&self.inner, &options);
-        #[cfg(not(feature = "web"))]
-        let page = axum::Router::new();
-        http::routes(&self.inner.server, options, page)
+    ///
+    /// Settings of the page follow a reload, and so does everything else with [`HttpSource::following`].
+    pub fn http_router(&self, options: impl Into<HttpSource>) -> axum::Router {
+        let (surface, router) = HttpSurface::new(&self.inner, options.into());
+        self.inner.http.lock().unwrap_or_else(PoisonError::into_inner).push(surface);
+        router
     }
 
     /// Serves over HTTP until `stop` is cancelled; see [`http::serve`].
@@ -205,7 +234,7 @@ impl Gateway {
     pub async fn serve_http(
         &self,
         listener: TcpListener,
-        options: HttpOptions,
+        options: impl Into<HttpSource>,
         stop: CancellationToken,
         drain: Duration,
     ) -> io::Result<()> {
@@ -266,12 +295,12 @@ impl Gateway {
         self.inner.storage.close().await;
     }
 
-    /// Puts a new configuration in force, all of it or none. Calls under way end as they began.
+    /// Puts a new configuration in force for the operator, all of it or none. Calls in flight finish as they began.
     ///
     /// # Errors
     /// When something that it declares cannot be carried out or registered; the old one stays in force.
     pub fn reload(&self, config: Config) -> Result<ReloadReport, GatewayError> {
-        self.inner.reload(config)
+        self.inner.reload(config, Requester::Operator)
     }
 
     /// Tells what the storage cannot do, if there is anything.
@@ -290,33 +319,74 @@ type Packs = Vec<Result<Pack, PackError>>;
 
 impl Inner {
     fn config(&self) -> Arc<Config> {
-        self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.config.get()
     }
 
     fn broken_packs(&self) -> Vec<PackError> {
         self.broken_packs.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn reload(&self, config: Config) -> Result<ReloadReport, GatewayError> {
+    fn reload(self: &Arc<Self>, new: Config, requester: Requester) -> Result<ReloadReport, GatewayError> {
+        let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let (old_config, old_catalog) = (self.config(), self.server.catalog());
-        let on_restart = on_restart(&old_config, &config);
+        // Files that only wait to be loaded are ours already, and those of the old configuration are until it is gone.
+        self.own_files.set(Named::new(&self.options, [&*old_config, &new]));
+        let read = (requester == Requester::Agent).then(|| new.clone());
+        let (mut config, waiting) = match requester {
+            Requester::Operator => (new, Vec::new()),
+            Requester::Agent => {
+                let AgentReload { config, waiting } = AgentReload::new(&old_config, new);
+                (config, waiting)
+            }
+        };
+        let on_restart = on_restart(&old_config, &mut config);
         // What was broken at the start is not there; what breaks later must not take away what works.
         let packs: Vec<Pack> = self.load_packs(&config).into_iter().collect::<Result<_, _>>()?;
         self.apply(config, packs.into_iter().map(Ok).collect())?;
+        let config = self.config();
+        self.own_files.set(Named::new(&self.options, [&*config].into_iter().chain(&read)));
+        let mut surfaces = self.http.lock().unwrap_or_else(PoisonError::into_inner);
+        surfaces.retain(|surface| surface.renew(self));
+        // Whoever switched it on the page is overruled only by a change.
+        #[cfg(feature = "web")]
+        if config.http.history != old_config.http.history && !surfaces.is_empty() {
+            self.history.set_on(config.http.history);
+        }
+        drop(surfaces);
         let names = |catalog: &Catalog| catalog.tools().map(|it| it.name().to_string()).collect::<Vec<_>>();
         let (old, new) = (names(&old_catalog), names(&self.server.catalog()));
         let only_in = |these: &[String], those: &[String]| {
             let those: HashSet<&String> = those.iter().collect();
             these.iter().filter(|name| !those.contains(name)).cloned().collect::<Vec<_>>()
         };
-        let report = ReloadReport { added: only_in(&new, &old), removed: only_in(&old, &new), on_restart };
+        let (added, removed) = (only_in(&new, &old), only_in(&old, &new));
+        let report = ReloadReport { added, removed, on_restart, waiting };
         tracing::info!(
             added = ?report.added,
             removed = ?report.removed,
             on_restart = ?report.on_restart,
+            waiting = ?report.waiting,
             "configuration reloaded"
         );
         Ok(report)
+    }
+
+    /// Puts everything in force that is neither in the catalog nor read from the configuration itself.
+    fn set_limits(&self, config: &Config) {
+        self.server.change_options(|options| {
+            options.name.clone_from(&config.server.name);
+            options.instructions.clone_from(&config.server.instructions);
+            options.call_timeout = config.server.call_timeout;
+            options.newest_protocol = Some(config.protocol_max.as_str().to_owned());
+        });
+        self.results.set_options(result_options(config));
+        self.stats.set_options(stats_options(config));
+        if config.storage != self.config().storage {
+            self.storage.move_to(config.storage.clone().or_else(|| self.options.storage.clone()));
+            self.finder.read_again();
+        }
+        self.finder.set(config.search.clone());
+        self.slots.set_limits(config.run.slots());
     }
 
     /// Has the search follow the catalog, so that no search has to wait for it.
@@ -362,7 +432,7 @@ impl Inner {
                     Err(error) => broken.push(error),
                 }
             }
-            let (bundles, missing) = packs::bundles(&config, catalog, self.jobs.as_ref());
+            let (bundles, missing) = packs::bundles(&config, catalog, &self.own_files, self.jobs.as_ref());
             broken.extend(missing);
             for bundle in bundles {
                 let own = bundle.tools.iter().map(|it| (it.tool.spec().name.to_string(), it.docs.clone()));
@@ -382,26 +452,23 @@ impl Inner {
             tracing::warn!(pack = error.name, %error, "a pack is not there");
         }
         *self.broken_packs.write().unwrap_or_else(PoisonError::into_inner) = broken;
-        self.finder.set(config.search.clone());
-        self.slots.set_limits(config.run.slots());
-        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        self.set_limits(&config);
+        self.config.set(config);
         Ok(())
     }
 }
 
-fn build_server(config: &Config) -> Result<Server, RegisterError> {
-    let mut builder = Server::builder()
-        .name(&config.server.name)
-        .call_timeout(config.server.call_timeout)
-        .newest_protocol(config.protocol_max.as_str())
-        .logging()
-        .completions()
-        .discovery()
-        .reserved(&RESERVED);
-    if let Some(instructions) = &config.server.instructions {
-        builder = builder.instructions(instructions);
-    }
-    builder.build()
+fn build_server() -> Result<Server, RegisterError> {
+    Server::builder().logging().completions().discovery().reserved(&RESERVED).build()
+}
+
+fn result_options(config: &Config) -> ResultOptions {
+    ResultOptions { ttl: config.output.result_ttl, preview_lines: config.output.preview_lines }
+}
+
+fn stats_options(config: &Config) -> StatsOptions {
+    let turn_ms = u64::try_from(config.stats.turn.as_millis()).unwrap_or(u64::MAX);
+    StatsOptions { enabled: config.stats.enabled, turn_ms }
 }
 
 /// Adds the tools of a pack; returns what is wrong with those that cannot be added.
@@ -473,16 +540,8 @@ fn wait_for(sources: &Arc<Sources>) -> Wait {
     })
 }
 
-/// Returns the settings that differ but are fixed when the server starts.
-fn on_restart(old: &Config, new: &Config) -> Vec<&'static str> {
-    let fixed = [
-        ("server", old.server != new.server),
-        ("http", old.http != new.http),
-        ("protocol", old.protocol_max != new.protocol_max),
-        ("run", old.run != new.run),
-        ("output", old.output != new.output),
-        ("stats", old.stats != new.stats),
-        ("storage", old.storage != new.storage),
-    ];
-    fixed.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
+/// Returns the settings that differ but cannot change while the program runs, and takes the old ones over.
+fn on_restart(old: &Config, new: &mut Config) -> Vec<String> {
+    let wanted = std::mem::replace(&mut new.http.listen, old.http.listen);
+    if wanted == old.http.listen { Vec::new() } else { vec!["http.listen".to_owned()] }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use onetool_core::{BoxFuture, CallContext};
 use serde_json::{Value, json};
 
-use super::{Inner, SourceReport, SourceState};
+use super::{Inner, Requester, SourceReport, SourceState};
 use crate::catalog::Source;
 use crate::interpreter;
 use crate::notify::{self, Notified, NotifyError};
-use crate::ot::{FailedPack, OtContext, OtHost, ServerState, StatsError, StatsQuery};
+use crate::ot::{FailedPack, OtContext, OtHost, Reloaded, ServerState, StatsError, StatsQuery};
 use crate::packs::PackError;
 use crate::results::{QueryError, ResultPage, ResultQuery};
 use crate::stats;
@@ -31,7 +31,7 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
             .collect(),
         failed_packs: broken.chain(reports.iter().filter_map(failed_source)).collect(),
         storage_trouble: inner.storage.trouble(),
-        version: inner.server.version().to_owned(),
+        version: inner.server.version(),
         python: interpreter::VERSION.to_owned(),
         cwd: inner.options.directory.clone(),
         finder: inner.finder.clone(),
@@ -63,18 +63,20 @@ fn failed_source(report: &SourceReport) -> Option<FailedPack> {
 struct Host(Arc<Inner>);
 
 impl OtHost for Host {
-    fn reload(&self) -> BoxFuture<'_, Result<(), String>> {
+    fn reload(&self) -> BoxFuture<'_, Result<Reloaded, String>> {
         Box::pin(async {
             let load = self.0.options.load.clone().ok_or("this server has no configuration file")?;
-            let reload = || {
-                let config = load()?;
-                self.0.reload(config).map(drop).map_err(|error| {
-                    let place = error.location().map_or_else(String::new, |at| format!("{at}: "));
-                    format!("{place}{error}")
-                })
-            };
-            // Reading files takes a moment, but a reload is rare and the configuration small.
-            reload()
+            let config = tokio::task::spawn_blocking(move || load()).await;
+            let config = config.map_err(|error| error.to_string())??;
+            let report = self.0.reload(config, Requester::Agent).map_err(|error| {
+                let place = error.location().map_or_else(String::new, |at| format!("{at}: "));
+                format!("{place}{error}")
+            })?;
+            Ok(Reloaded {
+                on_restart: report.on_restart,
+                waiting: report.waiting,
+                operator_reload: self.0.options.operator_reload.clone(),
+            })
         })
     }
 
@@ -94,10 +96,10 @@ impl OtHost for Host {
             let mut answer = json!(report);
             if let Some(path) = query.output {
                 let html = stats::html(&report, &self.0.config().http.title);
-                let root = self.0.options.directory.clone();
+                let (root, own) = (self.0.options.directory.clone(), self.0.own_files.clone());
                 let written = tokio::task::spawn_blocking({
                     let path = path.clone();
-                    move || stats::write_html(&root, &path, &html)
+                    move || stats::write_open(&root, &path, &html, &own.look())
                 });
                 let failed = |reason: String| StatsError::Write { path: path.clone(), reason };
                 let file = written.await.map_err(|error| failed(error.to_string()))?;
@@ -121,9 +123,9 @@ impl OtHost for Host {
     }
 
     fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>> {
-        let (config, now) = (self.0.config(), self.0.clock.now());
+        let (config, now, own) = (self.0.config(), self.0.clock.now(), self.0.own_files.clone());
         Box::pin(async move {
-            let append = move || notify::append(&config.notify, &topic, &message, now);
+            let append = move || notify::append(&config.notify, &topic, &message, now, &own.look());
             let written = tokio::task::spawn_blocking(append).await;
             written.unwrap_or_else(|error| {
                 Err(NotifyError { path: std::path::PathBuf::new(), source: std::io::Error::other(error) })

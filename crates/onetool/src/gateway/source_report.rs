@@ -39,10 +39,8 @@ impl SourceState {
     /// Returns what somebody can do about it, where there is something to do.
     pub fn next_step(&self) -> Option<&'static str> {
         match self {
-            Self::Retrying { .. } => {
-                Some("it is tried again by itself; ot.reload() or SIGHUP follows a changed file")
-            }
-            Self::Failed { .. } => Some("mend it, then ot.reload(), SIGHUP or a restart tries again"),
+            Self::Retrying { .. } => Some("retrying automatically"),
+            Self::Failed { .. } => Some("fix it, then reload"),
             Self::Connecting => Some("it has not answered yet; ask again in a moment"),
             Self::Connected | Self::Disabled => None,
         }

@@ -51,12 +51,12 @@ impl Default for HttpOptions {
 /// # Ok::<(), onetool::RegisterError>(())
 /// ```
 pub fn router(server: &Server, options: HttpOptions) -> Router {
-    routes(server, options, Router::new())
+    let mcp = McpHttp::new(server, options.max_body);
+    routes(server, options, mcp, Router::new())
 }
 
 /// Puts the routes of a page beside those of MCP; the page has to know itself who bears the token.
-pub(crate) fn routes(server: &Server, options: HttpOptions, page: Router) -> Router {
-    let mcp = McpHttp::new(server, options.max_body);
+pub(crate) fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, page: Router) -> Router {
     let guarded = Router::new()
         .route("/mcp", any(default_profile))
         .route("/mcp/{profile}", any(named_profile))

@@ -37,7 +37,8 @@ impl McpHttp {
     pub(crate) fn new(server: &Server, max_body: usize) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_cancellation_token(server.shutdown_token().child_token())
-            .with_max_request_body_bytes(max_body)
+            // Bodies have been read and measured before the SDK sees them.
+            .with_max_request_body_bytes(usize::MAX)
             .with_json_response(true)
             .disable_allowed_hosts();
         let answers_due = server.answers_due().clone();
@@ -46,6 +47,11 @@ impl McpHttp {
         let sessions = Arc::<LocalSessionManager>::default();
         let service = StreamableHttpService::new(new_handler, sessions.clone(), config);
         Self { service, sessions, answers_due, max_body }
+    }
+
+    /// Takes bodies of another size; the sessions are the same.
+    pub(crate) fn with_max_body(self, max_body: usize) -> Self {
+        Self { max_body, ..self }
     }
 
     pub(crate) async fn answer(self, request: Request<Body>) -> Response {

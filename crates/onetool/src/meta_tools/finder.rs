@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 
 use crate::catalog::{Catalog, SessionKey};
 use crate::clock::Clock;
 use crate::config::SearchConfig;
+use crate::current::Current;
 use crate::search::{CatalogIndex, Hit, REMEMBERED_MAX};
 use crate::storage::Storage;
 
@@ -24,7 +25,7 @@ pub(crate) struct Finder {
     index: Arc<CatalogIndex>,
     storage: Storage,
     clock: Clock,
-    settings: RwLock<Arc<SearchConfig>>,
+    settings: Current<SearchConfig>,
     /// Whether the queries of earlier days have been read.
     has_read: AtomicBool,
     searches: Mutex<IndexMap<SessionKey, VecDeque<Search>>>,
@@ -42,24 +43,29 @@ impl Finder {
             index: Arc::default(),
             storage,
             clock,
-            settings: RwLock::new(Arc::new(settings)),
+            settings: Current::new(settings),
             has_read: AtomicBool::new(false),
             searches: Mutex::default(),
         }
     }
 
     pub(crate) fn settings(&self) -> Arc<SearchConfig> {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.settings.get()
+    }
+
+    /// Reads the remembered queries again: the storage has them in another place now.
+    pub(crate) fn read_again(&self) {
+        self.index.forget_queries();
+        self.has_read.store(false, Ordering::Release);
     }
 
     /// Puts new settings in force. What is not to be remembered is out of the search at once.
     pub(crate) fn set(&self, settings: SearchConfig) {
         if !settings.remember {
-            self.index.forget_queries();
-            self.has_read.store(false, Ordering::Release);
+            self.read_again();
             self.searches.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        self.settings.set(settings);
     }
 
     /// Brings the search up to date, so that the next one does not wait for it.

@@ -52,10 +52,21 @@ pub(crate) struct FailedPack {
     pub(crate) reason: String,
 }
 
+/// What a reload could not bring into force.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Reloaded {
+    /// Settings that take effect on the next start.
+    pub(crate) on_restart: Vec<String>,
+    /// Settings that only the operator may change.
+    pub(crate) waiting: Vec<String>,
+    /// What the operator types to reload.
+    pub(crate) operator_reload: Option<String>,
+}
+
 /// What the gateway does for the functions that do more than tell.
 pub(crate) trait OtHost: Send + Sync + 'static {
     /// Reads the configuration again; the error says what is wrong and where.
-    fn reload(&self) -> BoxFuture<'_, Result<(), String>>;
+    fn reload(&self) -> BoxFuture<'_, Result<Reloaded, String>>;
 
     /// Counts calls, and writes the report if the query asks for one.
     fn stats<'a>(

@@ -22,7 +22,7 @@ mod tools;
 mod version;
 
 pub(crate) use answer::Answer;
-pub(crate) use context::{FailedPack, OtContext, OtHost, ServerState};
+pub(crate) use context::{FailedPack, OtContext, OtHost, Reloaded, ServerState};
 pub(crate) use error::OtError;
 pub(crate) use info::InfoLevel;
 pub(crate) use listing::sample_call;

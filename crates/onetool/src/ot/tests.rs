@@ -27,6 +27,7 @@ use crate::config::{Config, SearchConfig, TopicConfig};
 use crate::dispatch::CallError;
 use crate::meta_tools::Finder;
 use crate::notify::{self, Notified, NotifyError};
+use crate::own_files::ClosedFiles;
 use crate::results::{QueryError, ResultBody, ResultOptions, ResultPage, ResultQuery, ResultStore};
 use crate::shortcuts::tests::snippets;
 use crate::shortcuts::{Aliases, Snippets};
@@ -62,8 +63,8 @@ fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
 }
 
 impl OtHost for TestHost {
-    fn reload(&self) -> BoxFuture<'_, Result<(), String>> {
-        ready(self.broken_config.clone().map_or(Ok(()), Err))
+    fn reload(&self) -> BoxFuture<'_, Result<Reloaded, String>> {
+        ready(self.broken_config.clone().map_or(Ok(Reloaded::default()), Err))
     }
 
     fn stats<'a>(
@@ -89,7 +90,13 @@ impl OtHost for TestHost {
     }
 
     fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>> {
-        ready(notify::append(&self.topics, &topic, &message, Timestamp::from_millis(0)))
+        ready(notify::append(
+            &self.topics,
+            &topic,
+            &message,
+            Timestamp::from_millis(0),
+            &ClosedFiles::default(),
+        ))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The packs that come with onetool: which of them a configuration wants.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use onetool_cage::Jobs;
@@ -9,6 +10,7 @@ use onetool_core::Tool;
 use super::PackError;
 use crate::catalog::{Catalog, ToolDocs};
 use crate::config::{Config, PacksConfig, Redactor};
+use crate::own_files::OwnFiles;
 
 /// A pack that comes with onetool.
 pub(crate) struct Bundle {
@@ -29,10 +31,11 @@ pub(crate) struct BundledTool {
 pub(crate) fn bundles(
     config: &Config,
     catalog: &Catalog,
+    own: &OwnFiles,
     jobs: Option<&Arc<Jobs>>,
 ) -> (Vec<Bundle>, Vec<PackError>) {
     let (mut bundles, mut missing) = (Vec::new(), Vec::new());
-    for (name, wanted) in wanted(&config.packs, &config.redactor, jobs.cloned()) {
+    for (name, wanted) in wanted(&config.packs, &config.redactor, own, jobs.cloned()) {
         let named = config.packs.named.get(name);
         let failed = |reason: String| PackError {
             name: name.to_owned(),
@@ -53,10 +56,30 @@ pub(crate) fn bundles(
                 }
             }
             Wanted::Yes(_) if is_taken_from_outside && named.is_none() => {}
+            Wanted::Yes(_) if let Some(root) = closed_root(name, &config.packs, own) => {
+                let reason = format!(
+                    "the root {} lies in onetool's own directory, which no tool can open; name a directory outside \
+                     of it (paths are relative to the file: '..' is the directory above .onetool)",
+                    root.display()
+                );
+                missing.push(failed(reason));
+            }
             Wanted::Yes(make) => bundles.push(make()),
         }
     }
     (bundles, missing)
+}
+
+/// Returns a root of a pack of files that is closed, so that nothing in it could be opened.
+fn closed_root<'a>(name: &str, packs: &'a PacksConfig, own: &OwnFiles) -> Option<&'a Path> {
+    let roots = match name {
+        "file" => packs.file.as_ref().map(|it| &it.roots),
+        "ripgrep" => packs.ripgrep.as_ref().map(|it| &it.roots),
+        _ => None,
+    }?;
+    let closed = own.look();
+    let is_closed = |root: &&PathBuf| File::open(root).is_ok_and(|it| closed.check(&it).is_err());
+    roots.iter().find(is_closed).map(PathBuf::as_path)
 }
 
 enum Wanted {
@@ -93,12 +116,17 @@ macro_rules! pack {
     }};
 }
 
-fn wanted(packs: &PacksConfig, redactor: &Redactor, jobs: Option<Arc<Jobs>>) -> Vec<(&'static str, Wanted)> {
-    let _ = (redactor, &jobs);
+fn wanted(
+    packs: &PacksConfig,
+    redactor: &Redactor,
+    own: &OwnFiles,
+    jobs: Option<Arc<Jobs>>,
+) -> Vec<(&'static str, Wanted)> {
+    let _ = (redactor, own, &jobs);
     vec![
-        ("file", pack!("pack-file", packs.file, super::file::pack)),
-        ("ripgrep", pack!("pack-ripgrep", packs.ripgrep, super::ripgrep::pack)),
-        ("db", pack!("pack-db", packs.db, super::db::pack)),
+        ("file", pack!("pack-file", packs.file, super::file::pack, own)),
+        ("ripgrep", pack!("pack-ripgrep", packs.ripgrep, super::ripgrep::pack, own)),
+        ("db", pack!("pack-db", packs.db, super::db::pack, own)),
         ("web", pack!("pack-web", packs.web, super::web::pack, jobs)),
         ("brave", pack!("pack-brave", packs.brave, super::brave::pack, redactor)),
         ("package", pack!("pack-package", packs.package, super::package::pack)),

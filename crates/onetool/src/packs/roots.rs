@@ -13,13 +13,21 @@ use std::sync::Arc;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, mkdirat, openat2};
 use rustix::io::Errno;
 
+#[cfg(feature = "pack-ripgrep")]
+use crate::own_files::path_of;
+use crate::own_files::{ClosedFiles, OwnFiles, Refused};
+
 /// How often a path is tried that others rename while the kernel walks it.
 const TRIES: usize = 16;
 const FOLDER_MODE: u32 = 0o755;
 
 /// The folders, of which the first is where relative paths begin. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Roots(Arc<Vec<Root>>);
+pub(super) struct Roots {
+    roots: Arc<Vec<Root>>,
+    /// What stays closed inside of them.
+    own: OwnFiles,
+}
 
 struct Root {
     /// As the configuration names it.
@@ -42,6 +50,7 @@ pub(super) struct Place {
     root_shown: String,
     /// The path from the root; empty for the root itself.
     inside: PathBuf,
+    closed: Arc<ClosedFiles>,
 }
 
 /// A path that cannot be used.
@@ -59,6 +68,8 @@ pub(super) enum PathError {
     Link { path: String },
     #[error("'{path}' names nothing inside the folder that this pack works in")]
     Root { path: String },
+    #[error("'{path}' is out of reach")]
+    Closed { path: String, source: Refused },
     #[error("this system cannot confine paths: Linux 5.6 or newer is needed")]
     Kernel,
     #[error("cannot {what} '{path}'")]
@@ -66,12 +77,12 @@ pub(super) enum PathError {
 }
 
 impl Roots {
-    pub(super) fn new(paths: &[PathBuf]) -> Self {
+    pub(super) fn new(paths: &[PathBuf], own: OwnFiles) -> Self {
         let root = |path: &PathBuf| Root {
             path: path.clone(),
             real: path.canonicalize().ok().filter(|real| real != path),
         };
-        Self(Arc::new(paths.iter().map(root).collect()))
+        Self { roots: Arc::new(paths.iter().map(root).collect()), own }
     }
 
     /// Finds the root that a path lies in, as the path is written; the kernel says later whether it really does.
@@ -90,9 +101,9 @@ impl Roots {
                     .or_else(|| wanted.strip_prefix(real?).ok())
                     .map(Path::to_owned)
             };
-            self.0.iter().find_map(|root| Some((root, inside(root)?))).ok_or_else(outside)?
+            self.roots.iter().find_map(|root| Some((root, inside(root)?))).ok_or_else(outside)?
         } else {
-            (self.0.first().ok_or_else(outside)?, wanted.to_owned())
+            (self.roots.first().ok_or_else(outside)?, wanted.to_owned())
         };
         let opened =
             rustix::fs::open(&root.path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
@@ -101,12 +112,14 @@ impl Roots {
             path: root.shown(),
             source: error.into(),
         };
+        let (opened, closed) = (opened.map_err(failed)?, Arc::new(self.own.look()));
+        closed.check(&opened).map_err(|source| PathError::Closed { path: root.shown(), source })?;
         let inside = inside.components().filter(|it| *it != Component::CurDir).collect();
-        Ok(Place { root: opened.map_err(failed)?, root_shown: root.shown(), inside })
+        Ok(Place { root: opened, root_shown: root.shown(), inside, closed })
     }
 
     fn listed(&self) -> String {
-        self.0.iter().map(Root::shown).collect::<Vec<_>>().join(", ")
+        self.roots.iter().map(Root::shown).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -121,8 +134,7 @@ impl Place {
     #[cfg(feature = "pack-ripgrep")]
     pub(super) fn without_links(&self) -> Result<(PathBuf, PathBuf), PathError> {
         let name = |opened: &OwnedFd| {
-            let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(opened));
-            std::fs::read_link(link).map_err(|source| self.failed("find", source))
+            path_of(opened).ok_or_else(|| self.failed("find", io::ErrorKind::NotFound.into()))
         };
         let (root, path) = (name(&self.root)?, name(&self.open(OFlags::PATH)?)?);
         let outside = |_| PathError::Outside { path: self.shown(), roots: self.root_shown.clone() };
@@ -134,7 +146,8 @@ impl Place {
     #[cfg(feature = "pack-file")]
     pub(super) fn beside(&self, inside: &Path) -> Result<Self, PathError> {
         let root = self.root.try_clone().map_err(|source| self.failed("open", source))?;
-        Ok(Self { root, root_shown: self.root_shown.clone(), inside: inside.to_owned() })
+        let (root_shown, closed) = (self.root_shown.clone(), self.closed.clone());
+        Ok(Self { root, root_shown, inside: inside.to_owned(), closed })
     }
 
     /// Tells whether it is the root itself.
@@ -199,6 +212,7 @@ impl Place {
             let above = self.open_at(&made, OFlags::PATH | OFlags::DIRECTORY, ResolveFlags::empty())?;
             made.push(component);
             let Component::Normal(name) = component else { continue };
+            self.check_change(&above, name, None)?;
             match mkdirat(&above, name, Mode::from_raw_mode(FOLDER_MODE)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(self.failed("make the folder of", error.into())),
@@ -223,12 +237,54 @@ impl Place {
         loop {
             tries += 1;
             match openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
-                Ok(opened) => return Ok(opened),
+                Ok(opened) => {
+                    self.closed.check(&opened).map_err(|source| self.closed(source))?;
+                    return Ok(opened);
+                }
                 // The kernel could not tell whether a rename led outside meanwhile.
                 Err(Errno::AGAIN | Errno::INTR) if tries < TRIES => {}
                 Err(error) => return Err(self.refused(error)),
             }
         }
+    }
+
+    /// Refuses to put something under a name in a folder that has been opened; `existing` is what has the name now.
+    #[cfg(feature = "pack-file")]
+    pub(super) fn check_change(
+        &self,
+        folder: &OwnedFd,
+        name: &OsStr,
+        existing: Option<&Stat>,
+    ) -> Result<(), PathError> {
+        self.closed.check_change(folder, name, existing).map_err(|source| self.closed(source))
+    }
+
+    /// Refuses to take away what has a name in a folder that has been opened.
+    #[cfg(feature = "pack-file")]
+    pub(super) fn check_removal(&self, folder: &OwnedFd, name: &OsStr) -> Result<(), PathError> {
+        self.closed.check_removal(folder, name).map_err(|source| self.closed(source))
+    }
+
+    /// Refuses what was opened without this place's own ways.
+    #[cfg(feature = "pack-file")]
+    pub(super) fn check_opened(&self, opened: &impl AsFd) -> Result<(), PathError> {
+        self.closed.check(opened).map_err(|source| self.closed(source))
+    }
+
+    /// Returns which files are closed, for a walk that goes by names.
+    #[cfg(feature = "pack-ripgrep")]
+    pub(super) fn closed_files(&self) -> Arc<ClosedFiles> {
+        self.closed.clone()
+    }
+
+    /// Tells whether something that a walk came by is closed.
+    #[cfg(feature = "pack-file")]
+    pub(super) fn is_closed(&self, stat: &Stat) -> bool {
+        self.closed.check_stat(stat).is_err()
+    }
+
+    fn closed(&self, source: Refused) -> PathError {
+        PathError::Closed { path: self.shown(), source }
     }
 
     fn refused(&self, error: Errno) -> PathError {

@@ -24,6 +24,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use crate::clock::{Clock, Timestamp};
+use crate::current::Current;
 use crate::storage::{Pending, ResultPart, ResultRow, ResultRowInfo, Storage, StorageError};
 
 pub use answer::StoredResult;
@@ -70,7 +71,7 @@ pub struct ResultStore(Arc<Shared>);
 struct Shared {
     storage: Storage,
     clock: Clock,
-    options: ResultOptions,
+    options: Current<ResultOptions>,
     /// How many queries may have a whole result in memory at the same time; those that only page do not wait for
     /// those that search.
     searches: Arc<Semaphore>,
@@ -110,7 +111,7 @@ impl ResultStore {
         Self(Arc::new(Shared {
             storage,
             clock,
-            options,
+            options: Current::new(options),
             searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
             pages: Arc::new(Semaphore::new(MAX_PAGES)),
             #[cfg(test)]
@@ -118,12 +119,17 @@ impl ResultStore {
         }))
     }
 
+    /// Replaces the options; results that are stored already keep theirs.
+    pub fn set_options(&self, options: ResultOptions) {
+        self.0.options.set(options);
+    }
+
     /// Stores a result for `owner`. JSON is stored in lines, also where it comes as one line of text.
     ///
     /// # Errors
     /// When it is larger than the storage, or nothing can be kept at all.
     pub async fn put(&self, owner: &Caller, body: ResultBody) -> Result<StoredResult, StorageError> {
-        let Shared { storage, clock, options, .. } = &*self.0;
+        let (Shared { storage, clock, .. }, options) = (&*self.0, self.0.options.get());
         let prepared = blocking(move || Prepared::new(body)).await.ok_or(StorageError::Stopped)?;
         let (handle, now) = (ResultHandle::random(), clock.now());
         let size_bytes = prepared.text.len() as u64;

@@ -122,7 +122,7 @@ impl ResultStream {
         if !rest.is_empty() {
             self.store_part(rest).await?;
         }
-        let options = &self.store.0.options;
+        let options = self.store.0.options.get();
         let now = self.store.0.clock.now();
         let info = ResultRowInfo {
             handle: self.handle.as_str().to_owned(),

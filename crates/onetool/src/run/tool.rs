@@ -13,7 +13,8 @@ use super::answer::{self, Answer};
 use super::host_calls::{Calls, Told};
 use super::python_names::{NamesCache, is_builtin};
 use super::{literal, source};
-use crate::config::{OutputConfig, RunConfig};
+use crate::config::Config;
+use crate::current::Current;
 use crate::results::{ResultBody, ResultStore, cut};
 use crate::sanitize;
 use crate::server::{Server, WeakServer};
@@ -43,8 +44,8 @@ pub(crate) struct Runner {
     pub(crate) results: ResultStore,
     pub(crate) stats: Stats,
     pub(crate) names: NamesCache,
-    pub(crate) limits: RunConfig,
-    pub(crate) output: OutputConfig,
+    /// Asked by every run, so that a reload changes its limits.
+    pub(crate) config: Current<Config>,
 }
 
 /// Makes the `run` tool.
@@ -181,7 +182,7 @@ impl Runner {
     }
 
     fn limits(&self) -> Limits {
-        let config = &self.limits;
+        let config = &self.config.get().run;
         Limits {
             time: config.timeout,
             memory_bytes: config.memory,
@@ -197,7 +198,7 @@ impl Runner {
     /// Gives a small result back as it is, and stores a large one.
     async fn finish(&self, ending: Ending, cx: &CallContext) -> ToolOutput {
         let Ending { text, is_error, sanitize, is_page } = ending;
-        let shown = if text.len() <= self.output.max_inline_size || is_page {
+        let shown = if text.len() <= self.config.get().output.max_inline_size || is_page {
             Ok(text)
         } else {
             // What went wrong stands after all that was printed; it must not hide behind the handle.

@@ -20,6 +20,7 @@ use onetool_core::ToolName;
 use tokio::runtime::Handle;
 
 use crate::clock::{Clock, Timestamp};
+use crate::current::Current;
 use crate::storage::{Pending, Storage};
 
 pub(crate) use batch::Batch;
@@ -31,6 +32,7 @@ pub use report::{
     tokens,
 };
 pub use write::write_html;
+pub(crate) use write::write_open;
 
 use batch::Account;
 
@@ -70,7 +72,7 @@ pub struct Stats(Arc<Shared>);
 struct Shared {
     storage: Storage,
     clock: Clock,
-    options: StatsOptions,
+    options: Current<StatsOptions>,
     buffer: Mutex<Buffer>,
     account: Arc<Account>,
     kept_out: AtomicU64,
@@ -92,7 +94,7 @@ impl Stats {
         Self(Arc::new(Shared {
             storage,
             clock,
-            options,
+            options: Current::new(options),
             buffer: Mutex::default(),
             account: Arc::default(),
             kept_out: AtomicU64::new(0),
@@ -102,10 +104,15 @@ impl Stats {
         }))
     }
 
+    /// Replaces the options; what was recorded stays.
+    pub fn set_options(&self, options: StatsOptions) {
+        self.0.options.set(options);
+    }
+
     /// Notes that something happened just now. It neither waits nor fails; what is too much is dropped and counted.
     pub fn record(&self, event: Event) {
         let shared = &*self.0;
-        if !shared.options.enabled {
+        if !shared.options.get().enabled {
             return;
         }
         if !shared.account.admit() {
@@ -144,7 +151,7 @@ impl Stats {
     /// conversations it has, which errs on the modest side. Keys are not written anywhere.
     pub fn saw_session(&self, key: &str, client: Option<&str>) {
         let shared = &*self.0;
-        if !shared.options.enabled {
+        if !shared.options.get().enabled {
             return;
         }
         let mut sessions = shared.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,12 +188,12 @@ impl Stats {
     /// When statistics are disabled or cannot be read.
     pub async fn report(&self, period: Period, tool: Option<&str>) -> Result<StatsReport, StatsError> {
         let shared = &*self.0;
-        if !shared.options.enabled {
+        if !shared.options.get().enabled {
             return Err(StatsError::Disabled);
         }
         self.flush().await;
         let sums = shared.storage.event_sums(period.since(shared.clock.now()), tool).await?;
-        Ok(StatsReport::new(period, tool, &sums, shared.options.turn_ms, self.dropped()))
+        Ok(StatsReport::new(period, tool, &sums, shared.options.get().turn_ms, self.dropped()))
     }
 
     /// Returns how many events were lost since the start.

@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 
 use super::WriteError;
 use super::html::START;
+use crate::own_files::ClosedFiles;
 use crate::random;
 
 /// Writes a report to `path` under `root`, whole or not at all, readable by its owner alone; returns where it is.
@@ -20,6 +21,16 @@ use crate::random;
 /// # Errors
 /// When the path leads out of `root`, cannot be written, or names a file that is something else than a report.
 pub fn write_html(root: &Path, path: &str, html: &str) -> Result<PathBuf, WriteError> {
+    write_open(root, path, html, &ClosedFiles::default())
+}
+
+/// Does what [`write_html`] does, but not where files are closed.
+pub(crate) fn write_open(
+    root: &Path,
+    path: &str,
+    html: &str,
+    closed: &ClosedFiles,
+) -> Result<PathBuf, WriteError> {
     let outside = || WriteError::Outside { path: path.to_owned() };
     let failed = |error: io::Error| WriteError::Io { path: path.to_owned(), error };
     let inside = relative(root, Path::new(path)).ok_or_else(outside)?;
@@ -33,6 +44,9 @@ pub fn write_html(root: &Path, path: &str, html: &str) -> Result<PathBuf, WriteE
         Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => outside(),
         _ => failed(error),
     })?;
+    let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    let is_open = closed.check(&folder).and_then(|()| closed.check_change(&folder, name, stat.as_ref()));
+    is_open.map_err(|refused| failed(io::Error::other(refused)))?;
     match existing(&folder, name).map_err(failed)? {
         Existing::Nothing | Existing::Report => {}
         Existing::Link => return Err(outside()),

@@ -15,7 +15,7 @@ mod tests;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -37,13 +37,13 @@ pub struct Storage(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    place: Place,
+    place: Mutex<Place>,
     limits: Limits,
     trouble: Arc<Trouble>,
     jobs: OnceLock<Sender<worker::Job>>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     File(PathBuf),
     Memory,
@@ -89,7 +89,32 @@ impl Storage {
     }
 
     fn new(place: Place, limits: Limits) -> Self {
-        Self(Arc::new(Shared { place, limits, trouble: Arc::default(), jobs: OnceLock::new() }))
+        Self(Arc::new(Shared {
+            place: Mutex::new(place),
+            limits,
+            trouble: Arc::default(),
+            jobs: OnceLock::new(),
+        }))
+    }
+
+    /// Keeps everything in another file (or memory) from now on, once what was handed in so far is done. What is in the
+    /// old place stays there.
+    pub fn move_to(&self, path: Option<PathBuf>) {
+        let place = path.map_or(Place::Memory, Place::File);
+        // The lock is held until the job is in the queue, so that the last of several moves is the last job, too.
+        let mut current = self.place();
+        if *current == place {
+            return;
+        }
+        *current = place.clone();
+        if let Some(jobs) = self.0.jobs.get() {
+            // Where the thread is gone there is nothing to move.
+            let _ = jobs.send(Box::new(move |worker| worker.move_to(place)));
+        }
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.0.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what is wrong with the file at present, and what that means for what is kept.
@@ -136,7 +161,7 @@ impl Storage {
 
     fn start(&self) -> Sender<worker::Job> {
         let (sender, receiver) = mpsc::channel();
-        let worker = Worker::new(self.0.place.clone(), self.0.limits, self.0.trouble.clone());
+        let worker = Worker::new(self.place().clone(), self.0.limits, self.0.trouble.clone());
         let thread = std::thread::Builder::new().name("onetool-storage".into());
         if let Err(error) = thread.spawn(move || worker.serve(receiver)) {
             tracing::error!("cannot start the thread of the storage: {error}");

@@ -89,6 +89,13 @@ impl Worker {
         }
     }
 
+    /// Goes on in another place; what is wrong with the old one does not matter any more.
+    pub(super) fn move_to(&mut self, place: Place) {
+        self.trouble.clear();
+        let (limits, trouble) = (self.limits, self.trouble.clone());
+        *self = Self::new(place, limits, trouble);
+    }
+
     /// Closes the file; memory stays, there would be nothing left of it.
     pub(super) fn close(&mut self) {
         self.database = self.database.take().filter(|database| !database.is_file());

@@ -67,7 +67,7 @@ async fn r6_a_good_one_is_in_force_at_once_and_drops_no_call() {
 
     let yaml = format!("tools:\n{}{}http: {{title: x}}\n", tool("demo.a", "two"), tool("demo.c", "y"));
     let report = gateway.reload(config(folder.path(), &yaml)).unwrap();
-    assert_snapshot!(format!("{report:?}"), @r#"ReloadReport { added: ["demo.c"], removed: ["demo.b"], on_restart: ["http"] }"#);
+    assert_snapshot!(format!("{report:?}"), @r#"ReloadReport { added: ["demo.c"], removed: ["demo.b"], on_restart: [], waiting: [] }"#);
     client.expect_notices(vec![Notice::Tools]).await;
     assert_eq!(beyond_surface(&client).await, ["code_slow", "demo_a", "demo_c"]);
     assert_eq!(client.call_text("demo_a", json!({})).await, "two");

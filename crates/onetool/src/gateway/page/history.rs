@@ -60,7 +60,7 @@ impl History {
         self.is_on.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_on(&self, is_on: bool) {
+    pub(in crate::gateway) fn set_on(&self, is_on: bool) {
         self.is_on.store(is_on, Ordering::Relaxed);
     }
 

@@ -33,13 +33,12 @@ use crate::stats::{Period, StatsError};
 
 pub(super) use history::History;
 
-const EXECUTE_HINT: &str = "Execution is off. Set http.allow_execute: true in onetool.yaml and restart onetool to run \
-                            tools from here.";
+const EXECUTE_HINT: &str = "Execution is off. Set http.allow_execute: true in onetool.yaml and reload (kill -HUP) or \
+                            restart onetool to run tools from here.";
 
 /// Makes the routes of the page, at the root and under `/ui`.
 pub(super) fn router(inner: &Arc<Inner>, options: &HttpOptions) -> Router {
     let config = inner.config();
-    inner.history.set_on(config.http.history);
     let (access, server) = (options.access.clone(), inner.server.clone());
     let names = server.clone();
     let options = WebOptions::default()

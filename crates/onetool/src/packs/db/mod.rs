@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::bundle::Bundle;
 use super::make::{About, Effect, told, tool};
 use crate::config::{DatabaseAddress, DatabaseConfig, DbPackConfig};
+use crate::own_files::OwnFiles;
 use postgres::Tls;
 
 const CATEGORY: &str = "database";
@@ -149,13 +150,14 @@ struct Databases {
     by_name: IndexMap<String, DatabaseConfig>,
     timeout: Duration,
     tls: Tls,
+    own: OwnFiles,
 }
 
 /// Makes the pack.
-pub(super) fn pack(config: DbPackConfig) -> Bundle {
+pub(super) fn pack(config: DbPackConfig, own: OwnFiles) -> Bundle {
     let DbPackConfig { databases, timeout } = config;
     let is_any_writable = databases.values().any(|it| it.is_writable);
-    let all = Arc::new(Databases { by_name: databases, timeout, tls: Tls::default() });
+    let all = Arc::new(Databases { by_name: databases, timeout, tls: Tls::default(), own });
     let query = {
         let about = About {
             name: "db.query",
@@ -264,7 +266,9 @@ impl Databases {
 
     async fn ask(&self, target: &Target, question: Question) -> Result<Outcome, ToolError> {
         match &target.config.address {
-            DatabaseAddress::Sqlite(path) => sqlite::ask(path.clone(), target.clone(), question).await,
+            DatabaseAddress::Sqlite(path) => {
+                sqlite::ask(path.clone(), target.clone(), question, self.own.clone()).await
+            }
             DatabaseAddress::Postgres(url) => {
                 let answer = postgres::ask(url, &self.tls, target, &question).await;
                 answer.map_err(|error| told(error.into()))

@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, ToSql};
 use serde_json::{Map, Value, json};
 
 use super::{Budget, DbError, Outcome, Question, Rows, Target};
+use crate::own_files::{OwnFiles, Refused};
 use crate::packs::blocking::{Stop, blocking};
 
 pub(super) const TABLES: &str = "select name, type as kind from sqlite_schema \
@@ -46,8 +47,12 @@ pub(super) enum SqliteError {
     Db(#[from] DbError),
     #[error("cannot open {path}")]
     Open { path: String, source: rusqlite::Error },
-    #[error("{path} is no file")]
+    #[error("{path} is not a file")]
     NoFile { path: String },
+    #[error("{path} is out of reach")]
+    Closed { path: String, source: Refused },
+    #[error("{path} was replaced while it was opened; try again")]
+    Moved { path: String },
     #[error(
         "the statement is not allowed here: other files, extensions and settings of SQLite are out of reach"
     )]
@@ -56,13 +61,24 @@ pub(super) enum SqliteError {
     Sql { message: String },
 }
 
-pub(super) async fn ask(path: PathBuf, target: Target, question: Question) -> Result<Outcome, ToolError> {
-    blocking(move |stop| answer(&path, &target, &question, stop)).await
+pub(super) async fn ask(
+    path: PathBuf,
+    target: Target,
+    question: Question,
+    own: OwnFiles,
+) -> Result<Outcome, ToolError> {
+    blocking(move |stop| answer(&path, &target, &question, &own, stop)).await
 }
 
-fn answer(path: &Path, target: &Target, question: &Question, stop: &Stop) -> Result<Outcome, SqliteError> {
+fn answer(
+    path: &Path,
+    target: &Target,
+    question: &Question,
+    own: &OwnFiles,
+    stop: &Stop,
+) -> Result<Outcome, SqliteError> {
     let is_writable = target.config.is_writable;
-    let connection = open(path, target, stop)?;
+    let connection = open_checked(path, target, own, stop)?;
     let explain = |source: rusqlite::Error| match source.sqlite_error_code() {
         Some(ErrorCode::OperationInterrupted) => target.timeout().into(),
         Some(ErrorCode::AuthorizationForStatementDenied) if is_writable => SqliteError::NotAllowed,
@@ -106,6 +122,22 @@ fn said(error: rusqlite::Error) -> SqliteError {
         other => other.to_string(),
     };
     SqliteError::Sql { message }
+}
+
+/// Opens a database that is none of our own files. SQLite opens by name, so the name has to lead to the same file before
+/// and after.
+fn open_checked(
+    path: &Path,
+    target: &Target,
+    own: &OwnFiles,
+    stop: &Stop,
+) -> Result<Connection, SqliteError> {
+    let closed = own.look();
+    let shown = || path.display().to_string();
+    let check = || closed.check_path(path).map_err(|source| SqliteError::Closed { path: shown(), source });
+    let before = check()?;
+    let connection = open(path, target, stop)?;
+    if check()? == before { Ok(connection) } else { Err(SqliteError::Moved { path: shown() }) }
 }
 
 fn open(path: &Path, target: &Target, stop: &Stop) -> Result<Connection, SqliteError> {

@@ -128,8 +128,10 @@ pub(super) fn delete(roots: &Roots, args: Delete, trash: &str, _: &Stop) -> Resu
     if place.inside().starts_with(trash) {
         return Err(FileError::InTrash { path: place.shown() });
     }
+    place.check_removal(&parent, &name)?;
     let trash_place = place.beside(Path::new(trash))?;
     let (root, _) = trash_place.open_parent(false)?;
+    trash_place.check_change(&root, OsStr::new(trash), None)?;
     match mkdirat(&root, trash, Mode::from_raw_mode(TRASH_MODE)) {
         Ok(()) | Err(Errno::EXIST) => {}
         Err(error) => return Err(trash_place.failed("make the trash", error.into()).into()),
@@ -137,6 +139,7 @@ pub(super) fn delete(roots: &Roots, args: Delete, trash: &str, _: &Stop) -> Resu
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(&root, trash, flags, Mode::empty());
     let folder = folder.map_err(|error| trash_place.failed("open the trash", error.into()))?;
+    trash_place.check_opened(&folder)?;
     for number in 1..=MAX_TRASHED {
         let mut free = name.clone();
         if number > 1 {
@@ -156,13 +159,15 @@ pub(super) fn delete(roots: &Roots, args: Delete, trash: &str, _: &Stop) -> Resu
     Err(place.failed("delete", std::io::Error::other("the trash is full of files of that name")).into())
 }
 
-/// Looks at the file that is to be replaced; anything but a file is refused.
+/// Looks at the file that is to be replaced; anything but a file that may be changed is refused.
 fn existing_file(place: &Place, parent: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, FileError> {
     let stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(None),
+        Ok(stat) => Some(stat),
+        Err(Errno::NOENT) => None,
         Err(error) => return Err(place.failed("look at", error.into()).into()),
     };
+    place.check_change(parent, name, stat.as_ref())?;
+    let Some(stat) = stat else { return Ok(None) };
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(Some(stat)),
         // To write through a link would replace the link, or something far from here.

@@ -181,10 +181,12 @@ pub(super) fn info(roots: &Roots, args: Info, _: &Stop) -> Result<Json<Value>, F
     } else {
         let (parent, name) = place.open_parent(false)?;
         let opened = openat(&parent, &name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
-        place.stat(&opened.map_err(|error| match error {
+        let opened = opened.map_err(|error| match error {
             rustix::io::Errno::NOENT => crate::packs::roots::PathError::Missing { path: place.shown() },
             error => place.failed("look at", error.into()),
-        })?)?
+        })?;
+        place.check_opened(&opened)?;
+        place.stat(&opened)?
     };
     let mut data = json!({
         "path": place.shown(),
@@ -239,12 +241,17 @@ fn walk(
         match visit(&path, kind) {
             Step::End => return Ok(()),
             Step::Over => {}
+            // Our own folders are shown like any other, but nobody looks into them.
+            Step::Into if place.is_closed(&stat) => {}
             Step::Into if kind != FileType::Directory || open.len() >= depth => {}
             Step::Into => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let Some((folder, ..)) = open.last() else { continue };
                 // A folder that cannot be opened is shown, and that is all.
                 let Ok(inner) = openat(folder, &name, flags, Mode::empty()) else { continue };
+                if place.check_opened(&inner).is_err() {
+                    continue;
+                }
                 let Ok(inner_names) = names(place, &inner, hidden) else { continue };
                 open.push((inner, path, inner_names.into_iter()));
             }

@@ -11,6 +11,7 @@ use super::bundle::Bundle;
 use super::make::{About, Effect, tool};
 use super::roots::{PathError, Roots};
 use crate::config::FilePackConfig;
+use crate::own_files::OwnFiles;
 
 const CATEGORY: &str = "files";
 
@@ -46,8 +47,8 @@ enum FileError {
 }
 
 /// Makes the pack.
-pub(super) fn pack(config: FilePackConfig) -> Bundle {
-    let roots = Roots::new(&config.roots);
+pub(super) fn pack(config: FilePackConfig, own: OwnFiles) -> Bundle {
+    let roots = Roots::new(&config.roots, own);
     let trash = config.trash;
     let mut tools = vec![
         with(

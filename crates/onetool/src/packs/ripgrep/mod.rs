@@ -22,6 +22,7 @@ use super::bundle::Bundle;
 use super::make::{About, Effect, tool};
 use super::roots::{PathError, Place, Roots};
 use crate::config::RipgrepPackConfig;
+use crate::own_files::OwnFiles;
 use collect::{Collect, Match, StoppableReader, text_of};
 
 /// More threads than this wait for each other.
@@ -41,8 +42,8 @@ enum SearchError {
 }
 
 /// Makes the pack.
-pub(super) fn pack(config: RipgrepPackConfig) -> Bundle {
-    let roots = Roots::new(&config.roots);
+pub(super) fn pack(config: RipgrepPackConfig, own: OwnFiles) -> Bundle {
+    let roots = Roots::new(&config.roots, own);
     let about = About {
         name: "ripgrep.search",
         description: "Search the contents of files with a regular expression: path, line number and text of every line that matches. Files that .gitignore names, hidden and binary files are left out.",
@@ -120,7 +121,7 @@ fn search(roots: &Roots, args: &Search, stop: &Stop) -> Result<ToolOutput, Searc
         .build(&args.pattern)
         .map_err(|source| SearchError::Pattern { source })?;
     let glob = glob(&root, args.glob.as_deref())?;
-    let walk = walk(&root.join(&inside), args.hidden);
+    let walk = walk(&place, &root.join(&inside), args.hidden);
     let shared = Shared {
         place: &place,
         root: &root,
@@ -163,7 +164,7 @@ fn glob(root: &Path, glob: Option<&str>) -> Result<Override, SearchError> {
     builder.build().map_err(wrong)
 }
 
-fn walk(start: &Path, hidden: bool) -> WalkParallel {
+fn walk(place: &Place, start: &Path, hidden: bool) -> WalkParallel {
     let threads = available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     let mut walk = WalkBuilder::new(start);
     walk.hidden(!hidden)
@@ -173,6 +174,11 @@ fn walk(start: &Path, hidden: bool) -> WalkParallel {
         // The home folder is not ours to read.
         .git_global(false)
         .threads(threads);
+    let closed = place.closed_files();
+    // Every file is checked again when it is opened; this saves the walk through our own directories.
+    walk.filter_entry(move |entry| {
+        !(entry.file_type().is_some_and(|it| it.is_dir()) && closed.has_directory(entry.path()))
+    });
     walk.build_parallel()
 }
 

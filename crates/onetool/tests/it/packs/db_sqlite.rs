@@ -164,7 +164,7 @@ async fn what_is_wrong_is_said() {
     assert!(error.contains("cannot open") && error.contains("gone.db: "), "{error}");
     assert!(!folder.path().join("gone.db").exists(), "a file that is not there is not made");
     let error = failure(&gone, "db.query", json!({"url": "dev", "sql": "select 1"})).await;
-    assert!(error.contains("/dev/zero is no file"), "{error}");
+    assert!(error.contains("/dev/zero is not a file"), "{error}");
 }
 
 const ENDLESS: &str =

@@ -6,6 +6,7 @@ mod db_sqlite;
 mod file;
 mod file_confinement;
 mod llm;
+mod own_files;
 mod package;
 mod precedence;
 mod ripgrep;

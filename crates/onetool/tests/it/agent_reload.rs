@@ -1,0 +1,333 @@
+//! D4 and H1: what `ot.reload()` brings into force, and what it leaves to the operator.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use onetool::http::{Access, HttpOptions};
+use onetool::{Gateway, GatewayOptions, HttpSource, config};
+use onetool_testkit::{Client, Era, HttpServer};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{beyond_surface, options};
+
+/// A gateway that reads its configuration from a file whenever it is asked to.
+struct Fixture {
+    folder: TempDir,
+    gateway: Gateway,
+}
+
+impl Fixture {
+    fn new(yaml: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("onetool.yaml");
+        fs::write(&path, yaml).unwrap();
+        let load = move || config::load(&path, &|_| None).map_err(|error| error.report());
+        let options = GatewayOptions {
+            worker: Some(onetool_testkit::python_worker()),
+            directory: folder.path().to_owned(),
+            storage: Some(folder.path().join("first.db")),
+            load: Some(Arc::new(load.clone())),
+            operator_reload: Some("kill -HUP 4711".into()),
+            ..options()
+        };
+        let gateway = Gateway::new(load().unwrap(), options).unwrap();
+        Self { folder, gateway }
+    }
+
+    fn path(&self, inside: &str) -> PathBuf {
+        self.folder.path().join(inside)
+    }
+
+    async fn client(&self) -> Client {
+        Client::connect(self.gateway.server()).await
+    }
+
+    async fn run(&self, code: &str) -> String {
+        self.client().await.call_text("run", json!({"command": code})).await
+    }
+
+    /// Writes a configuration and has an agent reload; returns the answer.
+    async fn reload(&self, yaml: &str) -> String {
+        fs::write(self.path("onetool.yaml"), yaml).unwrap();
+        self.run("ot.reload()").await
+    }
+
+    /// Has the operator reload.
+    fn operator_reload(&self) {
+        let path = self.path("onetool.yaml");
+        self.gateway.reload(config::load(&path, &|_| None).unwrap()).unwrap();
+    }
+}
+
+const RELOADED: &str = "OK: Configuration reloaded";
+
+#[tokio::test]
+async fn d4_ot_reload_applies_statistics_output_and_the_limits_of_runs() {
+    let it = Fixture::new("stats: {enabled: false}\n");
+    let off = it.run("ot.stats()").await;
+    assert!(off.contains("Error: Statistics are switched off"), "{off}");
+    assert_eq!(it.reload("stats: {enabled: true, turn_ms: 1000}\n").await, RELOADED);
+    let counted = it.run("[ot.version(), ot.stats()['total_calls']]").await;
+    assert!(!counted.contains("switched off"), "{counted}");
+
+    let long = "'x' * 300";
+    assert_eq!(it.run(long).await.len(), 300);
+    assert_eq!(
+        it.reload("output: {max_inline_size: 100, preview_lines: 1, result_ttl: 60}\n").await,
+        RELOADED
+    );
+    assert!(it.run(long).await.contains("handle"));
+
+    let calls = "[ot.version() for _ in range(5)][0]";
+    assert!(!it.run(calls).await.contains("limit"));
+    assert_eq!(it.reload("run: {max_calls: 3}\n").await, RELOADED);
+    assert!(it.run(calls).await.contains('3'));
+    assert_eq!(it.reload("run: {max_print: 10}\n").await, RELOADED);
+    assert!(it.run("print('x' * 100)").await.contains("10"));
+}
+
+#[tokio::test]
+async fn d4_ot_reload_applies_search_and_what_the_server_says_of_itself() {
+    let it = Fixture::new("search: {limit: 2}\n");
+    let find = async || {
+        let found = it.client().await.call("tool_find", json!({"query": "search the web list tools"})).await;
+        found.unwrap()["structuredContent"]["tools"].as_array().map(Vec::len)
+    };
+    assert_eq!(find().await, Some(2));
+    let yaml = "search: {limit: 4}\nserver: {name: other, instructions: be kind, call_timeout: 7}\n";
+    assert_eq!(it.reload(yaml).await, RELOADED);
+    assert_eq!(find().await, Some(4));
+    let mut raw = onetool_testkit::RawClient::connect(it.gateway.server());
+    let info = raw.initialize().await["result"].clone();
+    assert_eq!((&info["serverInfo"]["name"], &info["instructions"]), (&json!("other"), &json!("be kind")));
+}
+
+#[tokio::test]
+async fn d4_ot_reload_moves_the_storage() {
+    let it = Fixture::new("output: {max_inline_size: 150}\n");
+    let stored = async || {
+        let answer = it.run("'a line\\n' * 50").await;
+        let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{answer}"));
+        answer["handle"].as_str().unwrap().to_owned()
+    };
+    let old = stored().await;
+    assert!(it.path("first.db").exists() && !it.path("second.db").exists());
+    let yaml = "output: {max_inline_size: 150}\nstorage: {url: 'sqlite:second.db'}\n";
+    assert_eq!(it.reload(yaml).await, RELOADED);
+    let new = stored().await;
+    assert!(it.path("second.db").exists());
+    let read = async |handle: &str| it.run(&format!("ot.result(handle='{handle}', limit=1)")).await;
+    assert!(read(&new).await.contains("a line"));
+    assert!(read(&old).await.contains("not found"), "what was stored before stays in the old file");
+}
+
+#[tokio::test]
+async fn d4_ot_reload_applies_http_settings_and_names_what_needs_a_restart() {
+    let it = Fixture::new("http: {title: before}\n");
+    let options = HttpSource::following(|config| HttpOptions {
+        access: Access::default(),
+        max_body: config.http.max_body,
+    });
+    let http = HttpServer::start_gateway(&it.gateway, options).await;
+    // A session goes on whatever happens to the routes.
+    let client = Client::connect_http(&http.url("/mcp"), None, Era::Sessions).await;
+    let page = async || http.get("/").send().await.unwrap().text().await.unwrap();
+    assert!(page().await.contains("<title>before</title>"));
+    let body = json!({"text": "x".repeat(1000)}).to_string();
+    let post = async || {
+        let request = http.request("POST", "/tools/ot.version/validate").body(body.clone());
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(post().await, 200);
+
+    let yaml = "http: {title: after, max_body: 500, listen: '127.0.0.1:9'}\n";
+    let expected = format!("{RELOADED}\nTakes effect after a restart: http.listen");
+    assert_eq!(it.reload(yaml).await, expected);
+    assert_eq!(it.reload(yaml).await, expected, "it still does");
+    assert!(page().await.contains("<title>after</title>"));
+    assert_eq!(post().await, 413);
+    assert_eq!(client.call_text("run", json!({"command": "1 + 1"})).await, "2");
+    assert_eq!(http.post_mcp("x".repeat(600)).send().await.unwrap().status(), 413);
+}
+
+/// A configuration, one that wants more, and what of it has to wait.
+const MORE: [(&str, &str, &str); 24] = [
+    ("", "servers: {up: {command: sh, enabled: false}}", "servers.up (new)"),
+    (
+        "servers: {up: {command: sh, enabled: false}}",
+        "servers: {up: {command: bash, enabled: false}}",
+        "servers.up (changed)",
+    ),
+    (
+        "servers: {up: {command: sh, args: [a], enabled: false}}",
+        "servers: {up: {command: sh, args: [b], enabled: false}}",
+        "servers.up (changed)",
+    ),
+    (
+        "servers: {up: {command: sh, enabled: false}}",
+        "servers: {up: {command: sh, env: {KEY: canary}, enabled: false}}",
+        "servers.up (changed)",
+    ),
+    ("servers: {up: {command: sh, enabled: false}}", "servers: {up: {command: sh}}", "servers.up (changed)"),
+    (
+        "servers: {up: {command: sh, untrusted: true, enabled: false}}",
+        "servers: {up: {command: sh, enabled: false}}",
+        "servers.up (changed)",
+    ),
+    ("", "openapi: {pets: {spec: 'https://a.org/x.json', enabled: false}}", "openapi.pets (new)"),
+    (
+        "openapi: {pets: {spec: 'https://a.org/x.json', enabled: false}}",
+        "openapi: {pets: {spec: 'https://b.org/x.json', enabled: false}}",
+        "openapi.pets (changed)",
+    ),
+    (
+        "openapi: {pets: {spec: 'https://a.org/x.json', enabled: false}}",
+        "openapi: {pets: {spec: 'https://a.org/x.json', base_url: 'https://b.org', enabled: false}}",
+        "openapi.pets (changed)",
+    ),
+    ("", "tools: [{name: x.y, description: d, command: [id]}]", "tools.x.y (new)"),
+    (
+        "tools: [{name: x.y, description: d, command: [id]}]",
+        "tools: [{name: x.y, description: d, command: [sh]}]",
+        "tools.x.y (changed)",
+    ),
+    (
+        "tools: [{name: x.y, description: d, command: [id, '{{ a }}'], params: {a: {type: string, pattern: '^[a-z]+$'}}}]",
+        "tools: [{name: x.y, description: d, command: [id, '{{ a }}'], params: {a: {type: string}}}]",
+        "tools.x.y (changed)",
+    ),
+    ("", "tools: [{name: x.y, description: d, http: {url: 'https://a.org'}}]", "tools.x.y (new)"),
+    ("", "resources: [{uri: 'a://b', name: b, file: /etc/hostname}]", "resources.b (new file)"),
+    ("", "notify: {topics: [{pattern: '*', file: /tmp/notes.yaml}]}", "notify.topics '*' (new file)"),
+    ("", "packs: {files: ['/tmp/*.py']}", "packs.files (new files)"),
+    ("", "packs: {file: {roots: [.]}}", "packs.file (new), packs.ripgrep (new)"),
+    (
+        "packs: {file: {roots: [.], read_only: true}, ripgrep: {enabled: false}}",
+        "packs: {file: {roots: [., /tmp]}, ripgrep: {enabled: false}}",
+        "packs.file.roots (wider), packs.file.read_only (off)",
+    ),
+    (
+        "packs: {db: {urls: {a: 'sqlite:a.db'}}}",
+        "packs: {db: {urls: {a: 'sqlite:a.db', b: 'sqlite:b.db'}, writable: [a]}}",
+        "packs.db.urls.a (changed), packs.db.urls.b (new)",
+    ),
+    ("", "packs: {web: {allow_private: true}}", "packs.web.allow_private (on)"),
+    (
+        "",
+        "packs: {llm: {base_url: 'https://a.org', model: m, api_key: canary}, brave: {api_key: canary}}",
+        "packs.brave (changed), packs.llm (changed)",
+    ),
+    (
+        "",
+        "http: {allow_execute: true, token: canary, allowed_hosts: [a.org], allowed_origins: ['https://a.org']}",
+        "http.token (changed), http.allow_execute (on), http.allowed_hosts (wider), http.allowed_origins (wider)",
+    ),
+    ("policy: {deny: [x.*, y.*]}", "policy: {deny: [x.*]}", "policy (looser)"),
+    ("policy: {allow: [web.*, run, ot.*]}", "policy: {allow: ['*']}", "policy (looser)"),
+];
+
+#[tokio::test]
+async fn h1_a_reload_by_an_agent_widens_nothing_and_names_what_waits() {
+    for (old, new, waiting) in MORE {
+        let it = Fixture::new(&format!("{old}\n"));
+        let before = it.gateway.config();
+        let answer = it.reload(&format!("{new}\nserver: {{name: renamed}}\n")).await;
+        let expected = format!(
+            "{RELOADED}\nWaiting for the operator: {waiting}; the operator applies them with `kill -HUP 4711` or a restart"
+        );
+        assert_eq!(answer, expected, "{new}");
+        // What could be taken is in force, and nothing else.
+        let now = it.gateway.config();
+        assert_eq!(now.server.name, "renamed", "{new}");
+        assert_eq!(
+            (&now.servers, &now.apis, &now.tools, &now.resources, &now.notify, &now.policy),
+            (&before.servers, &before.apis, &before.tools, &before.resources, &before.notify, &before.policy),
+            "{new}"
+        );
+        let packs = |config: &config::Config| {
+            let packs = config.packs.clone();
+            (packs.file, packs.ripgrep, packs.db, packs.web, packs.brave, packs.llm)
+        };
+        assert_eq!(packs(&now), packs(&before), "{new}");
+        assert_eq!(now.http, before.http, "{new}");
+        // The operator brings in all of it, and then nothing waits.
+        it.operator_reload();
+        assert_eq!(it.run("ot.reload()").await, RELOADED, "{new}");
+    }
+}
+
+/// A configuration, and one that wants less or only other words: an agent may bring it in.
+const LESS: [(&str, &str); 9] = [
+    ("servers: {up: {command: sh, enabled: false}}", ""),
+    (
+        "servers: {up: {command: sh, enabled: false}}",
+        "servers: {up: {command: sh, enabled: false, timeout: 9, untrusted: true}}",
+    ),
+    (
+        "tools: [{name: x.y, description: d, command: [id]}]",
+        "tools: [{name: x.y, description: other words, command: [id]}]",
+    ),
+    ("", "tools: [{name: x.y, description: d, python: '1'}]\nsnippets: {s: {body: '1'}}"),
+    ("packs: {file: {roots: [., /tmp]}}", "packs: {file: {roots: [/tmp], read_only: true}}"),
+    (
+        "packs: {db: {urls: {a: 'sqlite:a.db'}, writable: [a]}}",
+        "packs: {db: {urls: {a: 'sqlite:a.db'}, timeout: 3}}",
+    ),
+    ("policy: {deny: [x.*]}", "policy: {allow: [ot.*, run], deny: [y.*, x.*]}"),
+    ("http: {allow_execute: true, allowed_hosts: [a.org]}", "http: {title: x}"),
+    ("", "docs: {packs: {web: words}}\nrenames: {a.b: web.fetch}\naliases: {w: web.fetch}"),
+];
+
+#[tokio::test]
+async fn h1_a_reload_by_an_agent_applies_what_widens_nothing() {
+    for (old, new) in LESS {
+        let it = Fixture::new(&format!("{old}\n"));
+        assert_eq!(it.reload(&format!("{new}\n")).await, RELOADED, "{new}");
+        let wanted = config::load(&it.path("onetool.yaml"), &|_| None).unwrap();
+        let now = it.gateway.config();
+        assert_eq!((&now.servers, &now.tools, &now.packs), (&wanted.servers, &wanted.tools, &wanted.packs));
+        assert_eq!((&now.policy, &now.http, &now.docs), (&wanted.policy, &wanted.http, &wanted.docs));
+    }
+}
+
+#[tokio::test]
+async fn h1_writing_a_configuration_and_reloading_it_gives_an_agent_no_shell() {
+    let it = Fixture::new("version: 1\n");
+    let answer = it
+        .reload(
+            "tools: [{name: demo.sh, description: d, command: [sh, -c, '{{ code }}'], params: {code: {type: string}}}]
+aliases: {sh: demo.sh, again: sh}
+",
+        )
+        .await;
+    assert!(answer.contains("tools.demo.sh (new), aliases.sh (its target waits)"), "{answer}");
+    assert_eq!(beyond_surface(&it.client().await).await, Vec::<String>::new());
+    assert!(it.run("demo.sh(code='id')").await.contains("NameError"));
+    it.operator_reload();
+    assert_eq!(beyond_surface(&it.client().await).await, ["demo_sh"]);
+}
+
+#[tokio::test]
+async fn h1_files_that_wait_are_closed_already_and_secrets_that_wait_stay_hidden() {
+    let it = Fixture::new("packs: {file: {roots: [.]}}\n");
+    fs::write(it.path("more.yaml"), "servers: {up: {command: sh, env: {K: \"${KEY}\"}, enabled: false}}\n")
+        .unwrap();
+    fs::write(it.path("secrets.yaml"), "KEY: canary-4711\n").unwrap();
+    let answer = it.reload("include: [more.yaml]\npacks: {file: {roots: [.]}}\n").await;
+    assert!(answer.contains("servers.up (new)") && !answer.contains("canary"), "{answer}");
+    let read = it.run("file.read(path='more.yaml')").await;
+    assert!(read.contains("belongs to onetool itself"), "{read}");
+}
+
+#[tokio::test]
+async fn h1_a_broken_file_changes_nothing_also_where_parts_would_wait() {
+    let it = Fixture::new("server: {name: one}\n");
+    let answer =
+        it.reload("server: {name: two}\nservers: {up: {command: sh}}\naliases: {x: no.such}\n").await;
+    assert!(answer.contains("the old one stays in force") && answer.contains("no.such"), "{answer}");
+    assert_eq!(it.gateway.config().server.name, "one");
+    let found: Value = json!(it.gateway.sources().len());
+    assert_eq!(found, 0);
+}
