@@ -14,6 +14,10 @@ pub(crate) struct Arguments {
     #[arg(long, short, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
+    /// Use the configuration of the working directory, even if it was not trusted with `onetool trust`.
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
+
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -38,6 +42,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Write a first configuration to ./.onetool/onetool.yaml.
     Init,
+    /// Trust the configuration of a directory: it is used from now on, until one of its files changes.
+    Trust(Trust),
     /// Take over the servers that another MCP client knows: writes servers.yaml beside the configuration.
     Import(Import),
     /// Print the JSON Schema of the configuration file.
@@ -186,6 +192,19 @@ pub(crate) enum Client {
     Cursor,
     /// Visual Studio Code.
     Vscode,
+}
+
+#[derive(Args)]
+pub(crate) struct Trust {
+    /// The directory that holds .onetool [default: the working directory].
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Trust it no longer.
+    #[arg(long)]
+    pub(crate) revoke: bool,
+    /// List the directories that are trusted.
+    #[arg(long, conflicts_with_all = ["directory", "revoke"])]
+    pub(crate) list: bool,
 }
 
 #[derive(Args)]

@@ -4,12 +4,12 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use onetool::config::{self, Config};
+use onetool::config::{self, Config, Outline};
 use onetool::{ChildEnvironment, GatewayOptions, Guard};
 
 use crate::error::CliError;
+use crate::trust::{Project, TrustStore};
 
 const FOLDER: &str = ".onetool";
 const FILE: &str = "onetool.yaml";
@@ -37,59 +37,80 @@ impl Environment {
         }
     }
 
-    /// Returns the configuration file in force: the one asked for, else the first that exists.
-    pub(crate) fn find_config(&self, asked_for: Option<&Path>) -> Option<PathBuf> {
-        let named = asked_for.map(Path::to_owned).or_else(|| self.config_file.clone());
-        let folders = [Some(&self.directory), self.home.as_ref()];
-        named.or_else(|| {
-            folders.into_iter().flatten().map(|it| it.join(FOLDER).join(FILE)).find(|it| it.is_file())
-        })
+    /// Returns the project in the working directory, if it has a configuration of its own.
+    pub(crate) fn project(&self) -> Option<Project> {
+        self.project_in(&self.directory)
     }
 
-    /// Reads the configuration in force, or the built-in defaults where there is no file.
-    pub(crate) fn load_config(&self, asked_for: Option<&Path>) -> Result<Config, CliError> {
-        match self.find_config(asked_for) {
-            Some(path) => Ok(config::load(&path, &|name| std::env::var(name).ok())?),
-            None => Ok(Config::default()),
-        }
+    /// Returns the project in a directory, if it has a configuration that is not the one of the home directory.
+    pub(crate) fn project_in(&self, directory: &Path) -> Option<Project> {
+        let state = directory.join(FOLDER);
+        let config = state.join(FILE);
+        let is_own = || {
+            let own = self.home_config().and_then(|it| it.canonicalize().ok());
+            own.is_some() && own == config.canonicalize().ok()
+        };
+        (config.is_file() && !is_own()).then(|| Project { directory: directory.to_owned(), state, config })
     }
 
-    /// Returns the folder for what onetool itself keeps: the `.onetool` beside (or around) the configuration.
-    pub(crate) fn state_folder(&self, config: &Config) -> PathBuf {
-        let beside = config.path.as_deref().and_then(Path::parent).unwrap_or(&self.directory);
-        if beside.file_name().is_some_and(|name| name == FOLDER) {
-            beside.to_owned()
-        } else {
-            beside.join(FOLDER)
-        }
+    /// Returns the configuration file that commands edit: the named one, the project's or the one of the home.
+    pub(crate) fn find_config(&self, named: Option<&Path>) -> Option<PathBuf> {
+        let named = named.map(Path::to_owned).or_else(|| self.config_file.clone());
+        let project = || Some(self.new_config_path());
+        named.or_else(|| [project(), self.home_config()].into_iter().flatten().find(|it| it.is_file()))
+    }
+
+    /// Returns where the user's own configuration is, whether or not it exists.
+    pub(crate) fn home_config(&self) -> Option<PathBuf> {
+        self.home_state().map(|it| it.join(FILE))
+    }
+
+    /// Reads a configuration.
+    pub(crate) fn read_config(path: &Path) -> Result<Config, CliError> {
+        Ok(config::load(path, &|name| std::env::var(name).ok())?)
+    }
+
+    /// Reads what a configuration would start, without starting it.
+    pub(crate) fn outline(path: &Path) -> Result<Outline, CliError> {
+        Ok(config::outline(path, &|name| std::env::var(name).ok())?)
+    }
+
+    /// Returns the folder for what onetool itself keeps: the `.onetool` beside (or around) the configuration, and without
+    /// one that of the home directory. A working directory is not asked: anybody may have put something there.
+    pub(crate) fn state_folder(&self, config: &Config) -> Option<PathBuf> {
+        let Some(beside) = config.path.as_deref().and_then(Path::parent) else { return self.home_state() };
+        let is_state = beside.file_name().is_some_and(|name| name == FOLDER);
+        Some(if is_state { beside.to_owned() } else { beside.join(FOLDER) })
     }
 
     /// Returns what the gateway gets from the process around it.
-    pub(crate) fn gateway_options(&self, config: &Config, asked_for: Option<&Path>) -> GatewayOptions {
-        let (environment, asked_for) = (self.clone(), asked_for.map(Path::to_owned));
-        let load =
-            move || environment.load_config(asked_for.as_deref()).map_err(|error| error.message().to_owned());
+    pub(crate) fn gateway_options(&self, config: &Config) -> GatewayOptions {
+        let state = self.state_folder(config);
         GatewayOptions {
             children: Self::for_children(),
             directory: self.directory.clone(),
-            state: self
-                .home
-                .iter()
-                .map(|home| home.join(FOLDER))
-                .chain([self.state_folder(config)])
-                .collect(),
-            storage: Some(self.state_folder(config).join("onetool.db")),
+            state: self.home_state().into_iter().chain(state.clone()).collect(),
+            storage: state.as_ref().map(|it| it.join("onetool.db")),
             worker: worker(),
             guard: guard(),
-            cache: Some(self.state_folder(config).join("cache").join("openapi")),
-            load: Some(Arc::new(load)),
+            cache: state.map(|it| it.join("cache").join("openapi")),
+            load: None,
             operator_reload: None,
         }
+    }
+
+    /// Returns the projects that the user trusts.
+    pub(crate) fn trust(&self) -> TrustStore {
+        TrustStore::new(self.home_state().as_deref())
     }
 
     /// Returns the home directory, if there is one.
     pub(crate) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    fn home_state(&self) -> Option<PathBuf> {
+        self.home.as_ref().map(|home| home.join(FOLDER))
     }
 
     /// Returns where `init` writes.

@@ -11,6 +11,8 @@ use onetool::config::{ConfigError, Location};
 pub(crate) struct CliError {
     kind: Kind,
     message: String,
+    /// More about it, for a terminal alone.
+    details: String,
     hints: Vec<String>,
 }
 
@@ -26,7 +28,7 @@ enum Kind {
 
 impl CliError {
     pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Failed, message: message.into(), hints: Vec::new() }
+        Self { kind: Kind::Failed, message: message.into(), details: String::new(), hints: Vec::new() }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -36,6 +38,17 @@ impl CliError {
     pub(crate) fn hinted(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// Adds lines that are shown on a terminal, and neither logged nor told to an agent.
+    pub(crate) fn with_details(mut self, details: String) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// Returns the message with what to do next, on one line.
+    pub(crate) fn advice(&self) -> String {
+        [&self.message].into_iter().chain(&self.hints).map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 
     /// Returns the message alone, for a log that has its own words for the rest.
@@ -61,7 +74,7 @@ impl CliError {
 
 impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
+        write!(f, "error: {}{}", self.message, self.details)?;
         self.hints.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
     }
 }

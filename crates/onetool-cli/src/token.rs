@@ -9,29 +9,34 @@ use base64::Engine as _;
 
 use crate::error::CliError;
 
-const FILE: &str = "token";
+/// The name of the file.
+pub(crate) const FILE: &str = "token";
 const BYTES: usize = 32;
 
 /// A token, and how the operator learns of it.
 pub(crate) struct Token {
     pub(crate) value: String,
-    pub(crate) file: PathBuf,
+    /// Where it is kept; nowhere, if there is no directory for it.
+    pub(crate) file: Option<PathBuf>,
     /// Whether it was made just now, so that it has to be shown this once.
     pub(crate) is_new: bool,
 }
 
-/// Reads the token in `folder`, or makes one.
-pub(crate) fn read_or_make(folder: &Path) -> Result<Token, CliError> {
+/// Reads the token in `folder`, or makes one; without a folder it lasts as long as the process.
+pub(crate) fn read_or_make(folder: Option<&Path>) -> Result<Token, CliError> {
+    let Some(folder) = folder else {
+        return Ok(Token { value: random()?, is_new: true, file: None });
+    };
     let file = folder.join(FILE);
     let failed = |error: io::Error| {
         CliError::failed(format!("cannot keep the access token in '{}': {error}", file.display()))
             .hinted("make the folder writable, or set `http: {token: …}` in the configuration")
     };
     match read(&file).map_err(failed)? {
-        Some(value) => Ok(Token { value, is_new: false, file }),
+        Some(value) => Ok(Token { value, is_new: false, file: Some(file) }),
         None => {
             let value = make(folder, &file).map_err(failed)?;
-            Ok(Token { value, is_new: true, file })
+            Ok(Token { value, is_new: true, file: Some(file) })
         }
     }
 }
@@ -51,10 +56,14 @@ fn read(file: &Path) -> io::Result<Option<String>> {
     Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
-fn make(folder: &Path, file: &Path) -> io::Result<String> {
+fn random() -> io::Result<String> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    let value = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes);
+    Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
+}
+
+fn make(folder: &Path, file: &Path) -> io::Result<String> {
+    let value = random()?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     // Written beside and moved into place: nobody ever reads half a token.
     let new = file.with_extension("new");

@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 
 use super::sources;
 use crate::arguments::Check;
+use crate::config_reader::{ConfigReader, Loaded};
 use crate::environment::Environment;
 use crate::error::CliError;
 use crate::output;
+use crate::trust::{self, Untrusted};
 
 /// One finding: what was looked at, and what is wrong with it, if anything.
 struct Finding {
@@ -24,13 +26,12 @@ enum Problem {
     Error(String),
 }
 
-pub(crate) fn run(
-    environment: &Environment,
-    file: Option<&Path>,
-    asked: &Check,
-) -> Result<ExitCode, CliError> {
-    let config = environment.load_config(file)?;
-    let options = environment.gateway_options(&config, file);
+pub(crate) fn run(reader: &ConfigReader, asked: &Check) -> Result<ExitCode, CliError> {
+    let Loaded { config, untrusted } = reader.load()?;
+    if let Some(untrusted) = untrusted {
+        return print(asked, &untrusted_findings(&untrusted));
+    }
+    let options = super::gateway_options(reader, &config);
     let gateway = Gateway::new(config.clone(), options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(sources::wait(&gateway));
@@ -42,6 +43,10 @@ pub(crate) fn run(
     let trouble = gateway.storage_trouble();
     findings.push(Finding { what: "storage".into(), problem: trouble.map(Problem::Warning) });
     runtime.block_on(gateway.close());
+    print(asked, &findings)
+}
+
+fn print(asked: &Check, findings: &[Finding]) -> Result<ExitCode, CliError> {
     if asked.json {
         output::print_json(&findings.iter().map(Finding::as_json).collect::<Value>())?;
     } else {
@@ -50,6 +55,15 @@ pub(crate) fn run(
     }
     let failed = findings.iter().any(|it| matches!(it.problem, Some(Problem::Error(_))));
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Shows a configuration that is not trusted. Nothing of it is started.
+fn untrusted_findings(untrusted: &Untrusted) -> Vec<Finding> {
+    let problem = format!("{}; look at it, then run `{}`", untrusted.summary(), untrusted.command());
+    let not_used = Finding { what: "configuration".into(), problem: Some(Problem::Error(problem)) };
+    let entries = untrusted.outline.iter().flat_map(trust::lines);
+    let entry = |line| Finding { what: "would start or reach".into(), problem: Some(Problem::Warning(line)) };
+    [not_used].into_iter().chain(entries.map(entry)).collect()
 }
 
 fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {

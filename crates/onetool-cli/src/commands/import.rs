@@ -14,7 +14,8 @@ use crate::environment::Environment;
 use crate::error::CliError;
 use crate::output;
 
-const FILE: &str = "servers.yaml";
+/// The file that it writes.
+pub(crate) const FILE: &str = "servers.yaml";
 
 /// What was found, and what could not be taken over.
 #[derive(Default)]
@@ -41,10 +42,19 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: &Impo
     let target = main.with_file_name(FILE);
     write_new(&target, &yaml)?;
     output::note(&format!("{} servers are in {}.", found.servers.len(), target.display()));
+    let is_project = environment.project().is_some_and(|it| it.config == main);
     if main.exists() {
-        output::note(&format!("Add `include: [{FILE}]` to {}, then `onetool check`.", main.display()));
+        let trust = if is_project { "`onetool trust` and " } else { "" };
+        let main = main.display();
+        output::note(&format!("Add `include: [{FILE}]` to {main}, then {trust}`onetool check`."));
+        return Ok(());
+    }
+    write_new(&main, &format!("version: 1\ninclude: [{FILE}]\n"))?;
+    output::note(&format!("Wrote {}, which includes them.", main.display()));
+    if main != environment.new_config_path() || super::trust::trust_new(environment)? {
+        output::note("Next: `onetool check`.");
     } else {
-        output::note(&format!("Write `include: [{FILE}]` to {}, then `onetool check`.", main.display()));
+        output::note("Next: `onetool trust`, since .onetool held other files already; then `onetool check`.");
     }
     Ok(())
 }

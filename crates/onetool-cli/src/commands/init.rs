@@ -23,6 +23,12 @@ pub(crate) fn run(environment: &Environment) -> Result<(), CliError> {
     // `create_new`: somebody's configuration is never overwritten.
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
     file.write_all(FIRST_CONFIG.as_bytes()).map_err(failed)?;
-    note(&format!("Wrote {}\nNext: `onetool check`, then `onetool tools`.", path.display()));
+    drop(file);
+    note(&format!("Wrote {}", path.display()));
+    if super::trust::trust_new(environment)? {
+        note("Next: `onetool check`, then `onetool tools`.");
+    } else {
+        note("Next: `onetool trust`, since .onetool held other files already; then `onetool check`.");
+    }
     Ok(())
 }

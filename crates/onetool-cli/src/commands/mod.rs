@@ -13,13 +13,17 @@ mod serve;
 mod sources;
 mod stats;
 mod tools;
+mod trust;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory as _, Parser as _};
-use onetool::Gateway;
+use onetool::config::Config;
+use onetool::{Gateway, GatewayOptions};
 
 use crate::arguments::{Arguments, Command, Serve};
+use crate::config_reader::ConfigReader;
 use crate::environment::{self, Environment};
 use crate::error::CliError;
 use crate::output::note;
@@ -58,13 +62,14 @@ pub(crate) fn run(environment: Environment) -> ExitCode {
 
 fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode, CliError> {
     let config = arguments.config.as_deref();
+    let reader = ConfigReader::new(environment, config, arguments.trust);
     let gateway = || -> Result<Gateway, CliError> {
-        let loaded = environment.load_config(config)?;
-        let options = environment.gateway_options(&loaded, config);
+        let loaded = reader.load_trusted()?;
+        let options = gateway_options(&reader, &loaded);
         Ok(Gateway::new(loaded, options)?)
     };
     match arguments.command.unwrap_or(Command::Serve(Serve::default())) {
-        Command::Serve(asked) => serve::run(environment, config, asked)?,
+        Command::Serve(asked) => serve::run(&reader, asked)?,
         Command::Tools(asked) => {
             let gateway = gateway()?;
             sources::with_all(&gateway, || tools::run(&gateway, &asked))?;
@@ -82,8 +87,9 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
         Command::Stats(asked) => return stats::run(&gateway()?, &asked),
         // Served before anything else, in `run`.
         Command::Guard { .. } | Command::Worker { .. } => return Ok(ExitCode::FAILURE),
-        Command::Check(asked) => return check::run(environment, config, &asked),
+        Command::Check(asked) => return check::run(&reader, &asked),
         Command::Init => init::run(environment)?,
+        Command::Trust(asked) => trust::run(environment, &asked)?,
         Command::Import(asked) => import::run(environment, config, &asked)?,
         Command::Schema => output::print_json(&onetool::config::json_schema())?,
         Command::Completions { shell } => {
@@ -94,4 +100,12 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
         Command::CliReference => output::print(&reference::markdown(Arguments::command()))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what the gateway gets from the process around it; `ot.reload()` reads what `reader` does.
+fn gateway_options(reader: &ConfigReader, config: &Config) -> GatewayOptions {
+    let options = reader.environment().gateway_options(config);
+    let reader = reader.clone();
+    let load = move || reader.reload().map_err(|error| error.advice());
+    GatewayOptions { load: Some(Arc::new(load)), ..options }
 }

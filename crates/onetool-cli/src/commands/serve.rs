@@ -4,7 +4,6 @@ use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 #[cfg(feature = "web")]
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Serve;
-use crate::environment::Environment;
+use crate::config_reader::{ConfigReader, Loaded};
 use crate::error::CliError;
 use crate::output::note;
 use crate::token;
@@ -32,29 +31,29 @@ onetool serves MCP over stdin and stdout: a client starts it, a person does not.
   See its tools          onetool tools
   Write a configuration  onetool init";
 
-pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: Serve) -> Result<(), CliError> {
+pub(crate) fn run(reader: &ConfigReader, asked: Serve) -> Result<(), CliError> {
     if asked.http.is_none() && std::io::stdin().is_terminal() {
         note(ON_A_TERMINAL);
         return Ok(());
     }
-    let loaded = environment.load_config(config)?;
+    let Loaded { config: loaded, untrusted } = reader.load()?;
     warn(&loaded);
+    if let Some(untrusted) = untrusted {
+        let (summary, details) = (untrusted.summary(), untrusted.details());
+        note(&format!("warning: {summary}{details}\nTo use it, run `{}`.", untrusted.command()));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let operator_reload = Some(format!("kill -HUP {}", std::process::id()));
-        let options = GatewayOptions { operator_reload, ..environment.gateway_options(&loaded, config) };
+        let options = GatewayOptions { operator_reload, ..super::gateway_options(reader, &loaded) };
         let gateway = Gateway::new(loaded, options)?;
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
-        let reload = {
-            let (environment, config) = (environment.clone(), config.map(Path::to_owned));
-            move || environment.load_config(config.as_deref())
-        };
-        tokio::spawn(reload_on_signal(gateway.clone(), reload));
+        tokio::spawn(reload_on_signal(gateway.clone(), reader.clone()));
         let serve = async {
             match asked.http {
                 None => serve_stdio(&gateway, stop).await,
-                Some(address) => serve_http(environment, &gateway, address, stop).await,
+                Some(address) => serve_http(reader, &gateway, address, stop).await,
             }
         };
         let served = tokio::select! {
@@ -94,7 +93,7 @@ async fn serve_stdio(gateway: &Gateway, stop: CancellationToken) -> Result<(), C
 }
 
 async fn serve_http(
-    environment: &Environment,
+    reader: &ConfigReader,
     gateway: &Gateway,
     address: Option<String>,
     stop: CancellationToken,
@@ -110,23 +109,23 @@ async fn serve_http(
             .hinted("`onetool serve --http 127.0.0.1:0` takes any free port")
     })?;
     let address = listener.local_addr()?;
-    let (access, key) = token_access(environment, &config, address)?;
+    let (access, key) = token_access(reader, &config, address)?;
     note(&format!("MCP: http://{address}/mcp"));
     #[cfg(feature = "web")]
     note(&format!("page: {}", page(address, &key)));
     #[cfg(not(feature = "web"))]
     drop(key);
-    let options = following(environment.clone(), (config.http.token.clone(), access), address);
+    let options = following(reader.clone(), (config.http.token.clone(), access), address);
     Ok(gateway.serve_http(listener, options, stop, DRAIN).await?)
 }
 
 /// Makes HTTP options that follow the configuration; `known` is the token in force and who is let in with it.
-fn following(environment: Environment, known: (TokenConfig, Access), address: SocketAddr) -> HttpSource {
+fn following(reader: ConfigReader, known: (TokenConfig, Access), address: SocketAddr) -> HttpSource {
     let known = Mutex::new(known);
     HttpSource::following(move |config| {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0 != config.http.token {
-            match token_access(&environment, config, address) {
+            match token_access(&reader, config, address) {
                 Ok((access, _)) => *known = (config.http.token.clone(), access),
                 Err(error) => tracing::error!("the access token was not changed: {}", error.message()),
             }
@@ -165,7 +164,7 @@ fn page(address: SocketAddr, key: &Key) -> String {
 
 /// Reads or makes the token that the configuration wants.
 fn token_access(
-    environment: &Environment,
+    reader: &ConfigReader,
     config: &Config,
     address: SocketAddr,
 ) -> Result<(Access, Key), CliError> {
@@ -178,14 +177,18 @@ fn token_access(
             (Access::default(), Key::None)
         }
         TokenConfig::Auto => {
-            let token = token::read_or_make(&environment.state_folder(config))?;
-            let file = token.file.display();
+            let folder = reader.environment().state_folder(config);
+            let token = token::read_or_make(folder.as_deref())?;
             // Shown once, when it is made; after that the file has it.
-            note(&if token.is_new {
-                format!("token: {} (kept in {file})", token.value)
-            } else {
-                format!("token: in {file}")
+            note(&match &token.file {
+                Some(file) if token.is_new => format!("token: {} (kept in {})", token.value, file.display()),
+                Some(file) => format!("token: in {}", file.display()),
+                None => format!("token: {} (not kept: there is no home directory)", token.value),
             });
+            // A file of ours changes nothing about a project that the user trusts.
+            if let Some(folder) = folder.filter(|_| token.is_new) {
+                reader.trust().add_token(&folder)?;
+            }
             let access = Access::with_token(&token.value);
             // A person at a terminal gets an address that opens; what is written to a file or a journal stays there, so
             // the token is not repeated.
@@ -210,15 +213,15 @@ async fn stop_on_signal(stop: CancellationToken) {
     stop.cancel();
 }
 
-async fn reload_on_signal(gateway: Gateway, load: impl Fn() -> Result<Config, CliError>) {
+async fn reload_on_signal(gateway: Gateway, reader: ConfigReader) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
     while hangup.recv().await.is_some() {
-        let reloaded = load().and_then(|config| {
+        let reloaded = reader.reload().and_then(|config| {
             warn(&config);
             gateway.reload(config).map_err(CliError::from)
         });
         if let Err(error) = reloaded {
-            tracing::error!("the old configuration stays in force: {}", error.message());
+            tracing::error!("the old configuration stays in force: {}", error.advice());
         }
     }
 }

@@ -207,7 +207,7 @@ fn the_configuration_is_found_where_it_is_looked_for() {
     };
     assert_eq!(list(&[], None), "from.home\n");
     write(".onetool/onetool.yaml", "from.folder");
-    assert_eq!(list(&[], None), "from.folder\n");
+    assert_eq!(list(&["--trust"], None), "from.folder\n");
     assert_eq!(list(&[], Some("by-variable.yaml")), "from.variable\n");
     assert_eq!(list(&["--config", "by-flag.yaml"], Some("by-variable.yaml")), "from.flag\n");
 }

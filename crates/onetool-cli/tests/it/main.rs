@@ -9,6 +9,7 @@ mod packs;
 mod run;
 mod serve_http;
 mod serve_stdio;
+mod trust;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use reqwest::StatusCode;
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,16 +11,20 @@ use serde_json::json;
 use crate::{ECHO, Sandbox};
 
 /// The running server, and what it said at its start.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     stderr: BufReader<ChildStderr>,
     url: String,
-    said: String,
+    pub(crate) said: String,
 }
 
 impl Running {
     fn start(sandbox: &Sandbox) -> Self {
-        let mut command = sandbox.command(&["serve", "--http", "127.0.0.1:0"]);
+        Self::start_command(sandbox.command(&["serve", "--http", "127.0.0.1:0"]))
+    }
+
+    /// Starts a command that serves over HTTP.
+    pub(crate) fn start_command(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
@@ -32,7 +36,7 @@ impl Running {
         Self { child, stderr, url, said }
     }
 
-    async fn initialize(&self, token: Option<&str>) -> StatusCode {
+    pub(crate) async fn initialize(&self, token: Option<&str>) -> StatusCode {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
             "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}});
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -45,7 +49,7 @@ impl Running {
     }
 
     /// Ends the server with SIGTERM; returns its exit code and all that it said.
-    fn stop(mut self) -> (Option<i32>, String) {
+    pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         let id = i32::try_from(self.child.id()).unwrap();
         kill_process(Pid::from_raw(id).unwrap(), Signal::TERM).unwrap();
         std::io::Read::read_to_string(&mut self.stderr, &mut self.said).unwrap();
@@ -115,4 +119,21 @@ async fn a_taken_port_is_named_with_a_way_out() {
     );
     assert!(stderr.contains("hint: `onetool serve --http 127.0.0.1:0` takes any free port"), "{stderr}");
     assert_eq!(sandbox.run(&["serve", "--http", "nonsense"]).2, 2);
+}
+
+#[tokio::test]
+async fn d4_sighup_changes_token_and_hosts_of_a_running_server() {
+    let sandbox = Sandbox::with_config("http: {token: first-token}\n");
+    let mut running = Running::start(&sandbox);
+    assert_eq!(running.initialize(Some("first-token")).await, StatusCode::OK);
+    sandbox.write_config("http: {token: second-token, listen: '127.0.0.1:9'}\n");
+    let id = i32::try_from(running.child.id()).unwrap();
+    kill_process(Pid::from_raw(id).unwrap(), Signal::HUP).unwrap();
+    while !running.said.contains("configuration reloaded") {
+        assert!(running.stderr.read_line(&mut running.said).unwrap() > 0, "{}", running.said);
+    }
+    assert!(running.said.contains("on_restart=[\"http.listen\"]"), "{}", running.said);
+    assert_eq!(running.initialize(Some("first-token")).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(running.initialize(Some("second-token")).await, StatusCode::OK);
+    running.stop();
 }

@@ -9,6 +9,7 @@ mod expand;
 mod file;
 mod include;
 mod loaded;
+mod outline;
 mod packs;
 mod packs_file;
 mod parse;
@@ -26,6 +27,7 @@ use serde_json::Value;
 
 pub use error::ConfigError;
 pub use loaded::{FileDigest, LoadedFile};
+pub use outline::{Outline, OutlineEntry, outline};
 pub use packs::{
     BaseUrl, BravePackConfig, DatabaseAddress, DatabaseConfig, DbPackConfig, FilePackConfig, LlmEndpoint,
     LlmPackConfig, PackagePackConfig, PacksConfig, RipgrepPackConfig, WebPackConfig,

@@ -71,6 +71,8 @@ pub struct Config {
     pub redactor: Redactor,
     /// What is not wrong, but should not stay so.
     pub warnings: Vec<String>,
+    /// What is missing from it and who can add it; clients get it with the server's instructions.
+    pub notice: Option<String>,
 }
 
 /// How long the first request that needs them waits for servers and APIs that are still connecting.

@@ -57,6 +57,7 @@ impl AgentReload {
             policy,
             redactor,
             warnings,
+            notice,
         } = new;
         let config = Config {
             servers: waiting.entries("servers", &old.servers, servers, upstream),
@@ -85,6 +86,7 @@ impl AgentReload {
             path,
             files,
             warnings,
+            notice,
             // What stays in force still has the old secrets.
             redactor: redactor.and(&old.redactor),
         };

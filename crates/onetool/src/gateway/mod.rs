@@ -375,7 +375,7 @@ impl Inner {
     fn set_limits(&self, config: &Config) {
         self.server.change_options(|options| {
             options.name.clone_from(&config.server.name);
-            options.instructions.clone_from(&config.server.instructions);
+            options.instructions = instructions(config);
             options.call_timeout = config.server.call_timeout;
             options.newest_protocol = Some(config.protocol_max.as_str().to_owned());
         });
@@ -460,6 +460,13 @@ impl Inner {
 
 fn build_server() -> Result<Server, RegisterError> {
     Server::builder().logging().completions().discovery().reserved(&RESERVED).build()
+}
+
+/// Returns what clients tell their model: what the operator wrote, and what is missing.
+fn instructions(config: &Config) -> Option<String> {
+    let parts = [&config.server.instructions, &config.notice];
+    let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 fn result_options(config: &Config) -> ResultOptions {

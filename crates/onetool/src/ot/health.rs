@@ -19,6 +19,9 @@ pub(super) fn health(context: &OtContext) -> Answer {
     if let Some(trouble) = &context.storage_trouble {
         health["storage"] = json!({"status": "degraded", "reason": trouble});
     }
+    if let Some(notice) = &context.config.notice {
+        health["notice"] = json!(notice);
+    }
     Answer::Data(health)
 }
 

@@ -21,6 +21,7 @@ use super::resolved::{Config, DocsConfig, HttpConfig, ServerConfig, TokenConfig}
 use super::secrets::Secret;
 use super::tree::{Location, Node, Place};
 use crate::catalog::{Policy, ToolDocs};
+pub(super) use packs::files as pack_files;
 
 /// Checks what was written; `tree` is where it was read from, and says the lines.
 pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigError> {
@@ -37,7 +38,7 @@ pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigErr
         startup_wait: sources::startup_wait(file.startup_wait, &root.field("startup_wait"))?,
         server: server(file.server.unwrap_or_default(), &root.field("server"))?,
         tools: each(file.tools, &root.field("tools"), tool::resolve)?,
-        pack_files: packs::files(pack_files.as_deref(), &root.field("packs").field("files")),
+        pack_files: self::pack_files(pack_files.as_deref(), &root.field("packs").field("files")),
         packs: packs::bundled(bundled, &root.field("packs"))?,
         resources: each(file.resources, &root.field("resources"), primitive::resource)?,
         prompts: each(file.prompts, &root.field("prompts"), primitive::prompt)?,
@@ -198,7 +199,7 @@ fn seconds(number: Option<f64>, place: &Place<'_>) -> Result<Option<Duration>, C
 }
 
 /// Makes a path absolute, seen from the file that holds it.
-fn resolve_path(path: &str, place: &Place<'_>) -> PathBuf {
+pub(super) fn resolve_path(path: &str, place: &Place<'_>) -> PathBuf {
     let directory = place.at.file.parent().unwrap_or(&place.at.file);
     // Collecting the components leaves `.` out.
     directory.join(path).components().collect()

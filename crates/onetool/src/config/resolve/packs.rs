@@ -23,7 +23,7 @@ const DEFAULT_FILES: &str = "packs/*.py";
 const DEFAULT_TRASH: &str = ".onetool-trash";
 const DEFAULT_DB_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(super) fn files(patterns: Option<&[String]>, place: &Place<'_>) -> Vec<PackFilesConfig> {
+pub(in crate::config) fn files(patterns: Option<&[String]>, place: &Place<'_>) -> Vec<PackFilesConfig> {
     let pattern = |pattern: &str, place: &Place<'_>| PackFilesConfig {
         pattern: resolve_path(pattern, place),
         at: place.at.clone(),
