@@ -24,6 +24,7 @@ pub(crate) struct Environment {
     home: Option<PathBuf>,
     pub(crate) config_file: Option<PathBuf>,
     pub(crate) log_filter: Option<String>,
+    pub(crate) log_format: Option<String>,
 }
 
 impl Environment {
@@ -34,6 +35,7 @@ impl Environment {
             home: variable("HOME").map(PathBuf::from),
             config_file: variable("ONETOOL_CONFIG").map(PathBuf::from),
             log_filter: variable("ONETOOL_LOG").and_then(|value| value.into_string().ok()),
+            log_format: variable("ONETOOL_LOG_FORMAT").and_then(|value| value.into_string().ok()),
         }
     }
 

@@ -158,7 +158,7 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         let shown =
             String::from_utf8_lossy(&self.line[..self.line.len().min(2 * SHOWN_GARBAGE)]).into_owned();
         let shown = cut(shown.trim(), SHOWN_GARBAGE).escape_debug().to_string();
-        tracing::debug!(server = %self.name, "a line on standard output is no MCP message: {shown}");
+        tracing::debug!(target: "upstream", server = %self.name, "a line on standard output is not an MCP message: {shown}");
         self.findings.set(Some(format!("its standard output is no MCP, it begins with '{shown}'")));
     }
 }

@@ -26,8 +26,8 @@ use crate::arguments::{Arguments, Command, Serve};
 use crate::config_reader::ConfigReader;
 use crate::environment::{self, Environment};
 use crate::error::CliError;
-use crate::output::note;
-use crate::{logging, output};
+use crate::logging::{self, LogOptions};
+use crate::output::{self, note};
 
 /// Runs what was typed and returns the exit code: 0 fine, 1 the operation failed, 2 usage.
 pub(crate) fn run(environment: Environment) -> ExitCode {
@@ -50,7 +50,12 @@ pub(crate) fn run(environment: Environment) -> ExitCode {
     let serves = matches!(arguments.command, None | Some(Command::Serve(_)));
     // A command that ends says itself which source cannot be used; the log would only say it again.
     let default = if serves { "info" } else { "error,onetool_proxy=off" };
-    logging::start(environment.log_filter.as_deref(), default);
+    logging::start(&LogOptions {
+        filter: environment.log_filter.as_deref(),
+        default,
+        format: environment.log_format.as_deref(),
+        includes_notes: serves,
+    });
     match dispatch(&environment, arguments) {
         Ok(code) => code,
         Err(error) => {

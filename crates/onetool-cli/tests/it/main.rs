@@ -5,6 +5,7 @@
 mod commands;
 mod import;
 mod large_answers;
+mod logs;
 mod packs;
 mod run;
 mod serve_http;

@@ -16,7 +16,7 @@ const NONE: &str =
 #[serde(deny_unknown_fields)]
 pub(super) struct Active {}
 
-#[tracing::instrument(name = "tool_active", skip_all)]
+#[tracing::instrument(level = "debug", name = "tool_active", skip_all)]
 pub(super) fn active(call: &MetaCall, Active {}: &Active) -> ToolOutput {
     let loaded = call.loaded();
     if loaded.is_empty() {

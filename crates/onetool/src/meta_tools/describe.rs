@@ -19,7 +19,7 @@ pub(super) struct Describe {
     name: String,
 }
 
-#[tracing::instrument(name = "tool_describe", skip_all)]
+#[tracing::instrument(level = "debug", name = "tool_describe", skip_all)]
 pub(super) async fn describe(call: MetaCall, args: Describe) -> ToolOutput {
     let catalog = &call.catalog;
     let name = args.name.trim();

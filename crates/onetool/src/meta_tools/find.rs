@@ -27,7 +27,7 @@ pub(super) struct Find {
     limit: Option<NonZeroUsize>,
 }
 
-#[tracing::instrument(name = "tool_find", skip_all)]
+#[tracing::instrument(level = "debug", name = "tool_find", skip_all)]
 pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
     let query = args.query.trim();
     if query.is_empty() {

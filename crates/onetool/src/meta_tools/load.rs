@@ -26,7 +26,7 @@ pub(super) struct Load {
     unload: Vec<String>,
 }
 
-#[tracing::instrument(name = "tool_load", skip_all, fields(names = args.names.len(), unload = args.unload.len()))]
+#[tracing::instrument(level = "debug", name = "tool_load", skip_all, fields(names = args.names.len(), unload = args.unload.len()))]
 pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
     if args.names.is_empty() && args.unload.is_empty() {
         return ToolOutput::error(

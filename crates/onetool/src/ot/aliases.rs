@@ -8,7 +8,7 @@ use crate::render::{names, nothing};
 
 pub(super) const DESCRIPTION: &str = "List aliases, the short names for tools, with what they stand for.";
 
-#[tracing::instrument(name = "ot.aliases", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.aliases", skip_all)]
 pub(super) fn aliases(context: &OtContext, args: &Listing) -> Answer {
     let matches = args.matcher();
     let aliases = context.aliases.iter().filter(|(name, alias)| matches(&[name, &alias.target]));

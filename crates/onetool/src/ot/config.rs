@@ -6,7 +6,7 @@ use super::{Answer, OtContext};
 
 pub(super) const DESCRIPTION: &str = "Show the configured aliases, snippets and servers.";
 
-#[tracing::instrument(name = "ot.config", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.config", skip_all)]
 pub(super) fn config(context: &OtContext) -> Answer {
     let aliases: Map<String, Value> =
         context.aliases.iter().map(|(name, alias)| (name.to_owned(), alias.target.as_str().into())).collect();

@@ -7,7 +7,7 @@ use super::{Answer, OtContext, listing};
 pub(super) const DESCRIPTION: &str =
     "Tell versions, and whether every pack is loaded and every server connected.";
 
-#[tracing::instrument(name = "ot.health", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.health", skip_all)]
 pub(super) fn health(context: &OtContext) -> Answer {
     let mut health = json!({
         "version": context.version,

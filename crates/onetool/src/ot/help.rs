@@ -37,7 +37,7 @@ pub(super) struct Help {
     info: InfoLevel,
 }
 
-#[tracing::instrument(name = "ot.help", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.help", skip_all)]
 pub(super) async fn help(context: &OtContext, args: &Help) -> Answer {
     let query = args.query.trim();
     if query.is_empty() {

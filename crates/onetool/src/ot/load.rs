@@ -15,7 +15,7 @@ pub(super) struct Load {
     handle: String,
 }
 
-#[tracing::instrument(name = "ot.load", skip_all, fields(handle = %args.handle))]
+#[tracing::instrument(level = "debug", name = "ot.load", skip_all, fields(handle = %args.handle))]
 pub(super) async fn load(context: OtContext, args: Load, cx: CallContext) -> Result<Answer, OtError> {
     Ok(Answer::Data(context.host.load(args.handle, &cx).await?))
 }

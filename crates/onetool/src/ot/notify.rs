@@ -17,7 +17,7 @@ pub(super) struct Notify {
     message: String,
 }
 
-#[tracing::instrument(name = "ot.notify", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.notify", skip_all)]
 pub(super) async fn notify(context: OtContext, args: Notify) -> Result<Answer, OtError> {
     let notified = context.host.notify(args.topic, args.message).await;
     let text = match notified.map_err(|error| OtError::Failed(Box::new(error)))? {

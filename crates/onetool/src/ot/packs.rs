@@ -9,7 +9,7 @@ use crate::render::{nothing, pack_listing};
 pub(super) const DESCRIPTION: &str =
     "List packs of tools; info=\"full\" adds instructions and the tools of each.";
 
-#[tracing::instrument(name = "ot.packs", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.packs", skip_all)]
 pub(super) fn packs(context: &OtContext, args: &Listing) -> Answer {
     let matches = args.matcher();
     let packs = listing::packs(&context.catalog);

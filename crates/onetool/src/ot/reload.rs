@@ -6,7 +6,7 @@ use super::{Answer, OtContext, OtError};
 
 pub(super) const DESCRIPTION: &str = "Read the configuration again from disk; a broken one changes nothing. New commands, servers, secrets and wider access wait for the operator.";
 
-#[tracing::instrument(name = "ot.reload", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.reload", skip_all)]
 pub(super) async fn reload(context: OtContext) -> Result<Answer, OtError> {
     let reloaded = context.host.reload().await.map_err(|reason| OtError::Reload { reason })?;
     let mut text = "OK: Configuration reloaded".to_owned();

@@ -7,7 +7,7 @@ use crate::render::{names, nothing, snippet_document};
 pub(super) const DESCRIPTION: &str =
     "List snippets, run as $name key=value; info=\"full\" adds parameters, the code and an example.";
 
-#[tracing::instrument(name = "ot.snippets", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.snippets", skip_all)]
 pub(super) fn snippets(context: &OtContext, args: &Listing) -> Answer {
     let matches = args.matcher();
     let snippets = context.snippets.iter().filter(|it| matches(&[&it.name, &it.description]));

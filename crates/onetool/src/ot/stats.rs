@@ -55,7 +55,7 @@ fn every_period() -> String {
     "all".into()
 }
 
-#[tracing::instrument(name = "ot.stats", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.stats", skip_all)]
 pub(super) async fn stats(context: OtContext, args: Stats, cx: CallContext) -> Answer {
     let answer = async {
         let period = Period::parse(&args.period)?;

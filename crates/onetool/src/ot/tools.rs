@@ -10,7 +10,7 @@ use crate::render::summary;
 pub(super) const DESCRIPTION: &str =
     "List every tool by name; info=\"full\" adds signatures, arguments and where each comes from.";
 
-#[tracing::instrument(name = "ot.tools", skip_all)]
+#[tracing::instrument(level = "debug", name = "ot.tools", skip_all)]
 pub(super) fn tools(context: &OtContext, args: &Listing) -> Answer {
     let matches = args.matcher();
     let tools = listing::tools(&context.catalog).filter(|entry| matches(&[entry.name().as_str()]));
