@@ -10,6 +10,7 @@ mod packs;
 mod run;
 mod serve_http;
 mod serve_stdio;
+mod sqlite;
 mod trust;
 
 use std::path::Path;

@@ -38,6 +38,8 @@ use crate::config::PackFilesConfig;
 pub(crate) use bundle::{Bundle, BundledTool, bundles};
 #[cfg(feature = "pack-web")]
 pub(crate) use web::{PAGE_JOB, read_page};
+#[cfg(feature = "pack-db")]
+pub use db::query_worker_main;
 
 /// A pack that was read from a file.
 pub(crate) struct Pack {

@@ -2,6 +2,7 @@
 
 mod postgres;
 mod sqlite;
+mod worker;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,14 +10,18 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use onetool_core::{CallContext, Json, ToolError};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::bundle::Bundle;
 use super::make::{About, Effect, told, tool};
 use crate::config::{DatabaseAddress, DatabaseConfig, DbPackConfig};
+use crate::gateway::QueryWorker;
 use crate::own_files::OwnFiles;
 use postgres::Tls;
+use worker::Sqlite;
+
+pub use worker::query_worker_main;
 
 const CATEGORY: &str = "database";
 /// The most bytes of the rows of one answer.
@@ -44,6 +49,7 @@ enum DbError {
 }
 
 /// The rows of an answer, as far as they were wanted.
+#[derive(Serialize, Deserialize)]
 struct Rows {
     columns: Vec<String>,
     found: Vec<Value>,
@@ -51,6 +57,7 @@ struct Rows {
 }
 
 /// What a statement did.
+#[derive(Serialize, Deserialize)]
 enum Outcome {
     Rows(Rows),
     /// How many rows it changed.
@@ -150,14 +157,19 @@ struct Databases {
     by_name: IndexMap<String, DatabaseConfig>,
     timeout: Duration,
     tls: Tls,
-    own: OwnFiles,
+    sqlite: Sqlite,
 }
 
 /// Makes the pack.
-pub(super) fn pack(config: DbPackConfig, own: OwnFiles) -> Bundle {
+pub(super) fn pack(config: DbPackConfig, own: OwnFiles, worker: Option<QueryWorker>) -> Bundle {
     let DbPackConfig { databases, timeout } = config;
     let is_any_writable = databases.values().any(|it| it.is_writable);
-    let all = Arc::new(Databases { by_name: databases, timeout, tls: Tls::default(), own });
+    let all = Arc::new(Databases {
+        by_name: databases,
+        timeout,
+        tls: Tls::default(),
+        sqlite: Sqlite::new(worker, own),
+    });
     let query = {
         let about = About {
             name: "db.query",
@@ -266,9 +278,7 @@ impl Databases {
 
     async fn ask(&self, target: &Target, question: Question) -> Result<Outcome, ToolError> {
         match &target.config.address {
-            DatabaseAddress::Sqlite(path) => {
-                sqlite::ask(path.clone(), target.clone(), question, self.own.clone()).await
-            }
+            DatabaseAddress::Sqlite(path) => self.sqlite.ask(path, target, question).await,
             DatabaseAddress::Postgres(url) => {
                 let answer = postgres::ask(url, &self.tls, target, &question).await;
                 answer.map_err(|error| told(error.into()))

@@ -1,19 +1,21 @@
-//! SQLite: one connection for one question, on a thread where it may take its time.
+//! SQLite: one connection for one question, within limits on size, memory and time.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use onetool_core::ToolError;
+use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, ToSql};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Budget, DbError, Outcome, Question, Rows, Target};
-use crate::own_files::{OwnFiles, Refused};
-use crate::packs::blocking::{Stop, blocking};
+use super::{Budget, Outcome, Rows};
+use crate::dispatch::json_size;
+use crate::packs::blocking::Stop;
 
 pub(super) const TABLES: &str = "select name, type as kind from sqlite_schema \
      where type in ('table', 'view') and name not like 'sqlite_%' order by name";
@@ -21,7 +23,18 @@ pub(super) const COLUMNS: &str = "select name, type, \"notnull\" = 0 as nullable
      primary_key from pragma_table_info(?) order by cid";
 
 /// How many steps of its machine SQLite does before it asks whether to go on.
-const STEPS: i32 = 2000;
+const STEPS: i32 = 1000;
+/// The longest value and the longest row, in bytes.
+const MAX_LENGTH: i32 = 16 * 1024 * 1024;
+/// Limits of a connection. Those not named here are SQLite's own.
+const LIMITS: [(Limit, i32); 6] = [
+    (Limit::SQLITE_LIMIT_LENGTH, MAX_LENGTH),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 500),
+    (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+];
 /// Functions that reach beyond the file.
 const REFUSED: [&str; 2] = ["load_extension", "fts3_tokenizer"];
 /// Pragmas that only tell something.
@@ -40,56 +53,51 @@ const TELLING: [&str; 12] = [
     "page_size",
 ];
 
-/// What can go wrong with a SQLite file.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SqliteError {
-    #[error(transparent)]
-    Db(#[from] DbError),
-    #[error("cannot open {path}")]
-    Open { path: String, source: rusqlite::Error },
-    #[error("{path} is not a file")]
-    NoFile { path: String },
-    #[error("{path} is out of reach")]
-    Closed { path: String, source: Refused },
-    #[error("{path} was replaced while it was opened; try again")]
-    Moved { path: String },
-    #[error(
-        "the statement is not allowed here: other files, extensions and settings of SQLite are out of reach"
-    )]
+/// A question to a file, with all that is needed to answer it in another process.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Job {
+    pub(super) path: PathBuf,
+    pub(super) is_writable: bool,
+    pub(super) sql: String,
+    pub(super) params: Vec<Value>,
+    pub(super) limit: usize,
+    pub(super) timeout: Duration,
+    /// What SQLite may hold in memory, in bytes. The limit is one for the whole process, and can only be lowered.
+    pub(super) max_heap: u64,
+}
+
+/// Why a job gave no answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Failure {
+    /// The file cannot be opened.
+    Open(String),
+    NoFile,
+    /// It took too long, or nobody waits any more.
+    Stopped,
+    ReadOnly,
     NotAllowed,
-    #[error("SQLite says: {message}")]
-    Sql { message: String },
+    TooLarge,
+    TooLong,
+    Memory,
+    Sql(String),
 }
 
-pub(super) async fn ask(
-    path: PathBuf,
-    target: Target,
-    question: Question,
-    own: OwnFiles,
-) -> Result<Outcome, ToolError> {
-    blocking(move |stop| answer(&path, &target, &question, &own, stop)).await
-}
-
-fn answer(
-    path: &Path,
-    target: &Target,
-    question: &Question,
-    own: &OwnFiles,
-    stop: &Stop,
-) -> Result<Outcome, SqliteError> {
-    let is_writable = target.config.is_writable;
-    let connection = open_checked(path, target, own, stop)?;
-    let explain = |source: rusqlite::Error| match source.sqlite_error_code() {
-        Some(ErrorCode::OperationInterrupted) => target.timeout().into(),
-        Some(ErrorCode::AuthorizationForStatementDenied) if is_writable => SqliteError::NotAllowed,
-        Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
-            denied(&question.sql).unwrap_or_else(|| target.read_only().into())
-        }
-        _ => said(source),
-    };
-    let mut statement = connection.prepare(&question.sql).map_err(explain)?;
-    let params = question.params.iter().map(Parameter);
-    let params = rusqlite::params_from_iter(params);
+/// Answers a question. This blocks, at most until the time is over or `stop` says so.
+pub(super) fn answer(job: &Job, stop: &Stop) -> Result<Outcome, Failure> {
+    let connection = open(job, stop)?;
+    let explain =
+        |source: rusqlite::Error| match source.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => Failure::Stopped,
+            Some(ErrorCode::OutOfMemory) => Failure::Memory,
+            Some(ErrorCode::TooBig) => Failure::TooLong,
+            Some(ErrorCode::AuthorizationForStatementDenied) if job.is_writable => Failure::NotAllowed,
+            Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
+                if is_setting(&job.sql) { Failure::NotAllowed } else { Failure::ReadOnly }
+            }
+            _ => said(source),
+        };
+    let mut statement = connection.prepare(&job.sql).map_err(explain)?;
+    let params = rusqlite::params_from_iter(job.params.iter().map(Parameter));
     if statement.column_count() == 0 {
         let changed = statement.execute(params).map_err(explain)?;
         return Ok(Outcome::Changed(changed as u64));
@@ -98,7 +106,7 @@ fn answer(
     let (mut rows, mut is_more, mut budget) = (Vec::new(), false, Budget::default());
     let mut found = statement.query(params).map_err(explain)?;
     while let Some(row) = found.next().map_err(explain)? {
-        if rows.len() == question.limit {
+        if rows.len() == job.limit {
             is_more = true;
             break;
         }
@@ -107,62 +115,61 @@ fn answer(
     Ok(Outcome::Rows(Rows { columns, found: rows, is_more }))
 }
 
-/// Tells of a statement that is refused for another reason than that it changes something.
-fn denied(sql: &str) -> Option<SqliteError> {
+/// Tells whether a statement is refused for another reason than that it changes something.
+fn is_setting(sql: &str) -> bool {
     let sql = sql.trim_start().to_ascii_lowercase();
-    let is_setting = ["attach", "detach", "pragma"].iter().any(|it| sql.starts_with(it));
-    (is_setting || REFUSED.iter().any(|it| sql.contains(it))).then_some(SqliteError::NotAllowed)
+    ["attach", "detach", "pragma"].iter().any(|it| sql.starts_with(it))
+        || REFUSED.iter().any(|it| sql.contains(it))
 }
 
 /// Takes what SQLite says of an error, and not the statement, which the caller knows.
-fn said(error: rusqlite::Error) -> SqliteError {
-    let message = match error {
+fn said(error: rusqlite::Error) -> Failure {
+    Failure::Sql(match error {
         rusqlite::Error::SqlInputError { msg, offset, .. } => format!("{msg} (at character {offset})"),
         rusqlite::Error::SqliteFailure(_, Some(message)) => message,
         other => other.to_string(),
-    };
-    SqliteError::Sql { message }
+    })
 }
 
-/// Opens a database that is none of our own files. SQLite opens by name, so the name has to lead to the same file before
-/// and after.
-fn open_checked(
-    path: &Path,
-    target: &Target,
-    own: &OwnFiles,
-    stop: &Stop,
-) -> Result<Connection, SqliteError> {
-    let closed = own.look();
-    let shown = || path.display().to_string();
-    let check = || closed.check_path(path).map_err(|source| SqliteError::Closed { path: shown(), source });
-    let before = check()?;
-    let connection = open(path, target, stop)?;
-    if check()? == before { Ok(connection) } else { Err(SqliteError::Moved { path: shown() }) }
-}
-
-fn open(path: &Path, target: &Target, stop: &Stop) -> Result<Connection, SqliteError> {
+fn open(job: &Job, stop: &Stop) -> Result<Connection, Failure> {
+    let path: &Path = &job.path;
     // A pipe or a device would keep us waiting.
     if path.exists() && !path.is_file() {
-        return Err(SqliteError::NoFile { path: path.display().to_string() });
+        return Err(Failure::NoFile);
     }
-    let is_writable = target.config.is_writable;
+    let is_writable = job.is_writable;
     let access =
         if is_writable { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
-    let opened = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-    let failed = |source| SqliteError::Open { path: path.display().to_string(), source };
-    let mut connection = opened.map_err(failed)?;
-    let patience = target.deadline.saturating_duration_since(Instant::now());
-    connection.busy_timeout(patience).map_err(failed)?;
-    if !is_writable {
-        connection.pragma_update(None, "query_only", true).map_err(failed)?;
-    }
-    let (stop, deadline) = (stop.clone(), target.deadline);
+    let failed = |error: rusqlite::Error| Failure::Open(error.to_string());
+    let mut connection =
+        Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
+    limit(&connection, job).map_err(failed)?;
+    connection.busy_timeout(job.timeout).map_err(failed)?;
+    let (stop, deadline) = (stop.clone(), Instant::now() + job.timeout);
     let is_over = move || stop.is_set() || Instant::now() >= deadline;
     connection.progress_handler(STEPS, Some(is_over)).map_err(failed)?;
     connection
         .authorizer(Some(move |context: AuthContext<'_>| authorize(context, is_writable)))
         .map_err(failed)?;
     Ok(connection)
+}
+
+/// Puts every limit in force that does not depend on the question.
+fn limit(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
+    for (limit, value) in LIMITS {
+        connection.set_limit(limit, value)?;
+    }
+    // Whatever is sorted or put together on the way counts as memory, so that it cannot fill the disk instead.
+    connection.pragma_update(None, "temp_store", "memory")?;
+    let heap = format!("pragma hard_heap_limit = {}", job.max_heap);
+    connection.query_row(&heap, [], |_| Ok(()))?;
+    // The schema of a file that others may have written has no more rights than a question.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    if !job.is_writable {
+        connection.pragma_update(None, "query_only", true)?;
+    }
+    Ok(())
 }
 
 /// Says what a statement may do: nothing beyond this one file, and only reading unless it may be changed.
@@ -196,27 +203,21 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     columns
 }
 
-fn read(row: &Row<'_>, columns: &[String], budget: &mut Budget) -> Result<Value, SqliteError> {
+fn read(row: &Row<'_>, columns: &[String], budget: &mut Budget) -> Result<Value, Failure> {
     let mut object = Map::new();
     for (index, column) in columns.iter().enumerate() {
-        let value = row.get_ref(index).map_err(said)?;
-        let value = match value {
+        let value = match row.get_ref(index).map_err(said)? {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => number.into(),
             // What JSON cannot say is said as a text.
             ValueRef::Real(number) => {
                 serde_json::Number::from_f64(number).map_or_else(|| number.to_string().into(), Value::from)
             }
-            ValueRef::Text(text) => {
-                budget.take(text.len())?;
-                String::from_utf8_lossy(text).into()
-            }
-            ValueRef::Blob(bytes) => {
-                budget.take(bytes.len() * 4 / 3)?;
-                json!({"base64": BASE64.encode(bytes)})
-            }
+            ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+            ValueRef::Blob(bytes) => json!({"base64": BASE64.encode(bytes)}),
         };
-        budget.take(column.len() + 8)?;
+        // As it is written: control characters have six times as many bytes there.
+        budget.take(column.len() + json_size(&value) + 4).map_err(|_| Failure::TooLarge)?;
         object.insert(column.clone(), value);
     }
     Ok(Value::Object(object))
