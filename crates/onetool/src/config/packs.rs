@@ -96,6 +96,8 @@ pub struct DatabaseConfig {
     pub address: DatabaseAddress,
     /// Whether it may be changed.
     pub is_writable: bool,
+    /// Whether it may be asked as a superuser, or as a role that can use the server's files and programs.
+    pub is_privileged: bool,
 }
 
 /// Where a database is.

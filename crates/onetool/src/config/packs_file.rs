@@ -59,6 +59,9 @@ pub(super) struct DbPackFile {
     pub(super) urls: Option<IndexMap<String, String>>,
     /// The names of those that may be changed; all others can only be read.
     pub(super) writable: Option<Vec<String>>,
+    /// The names of PostgreSQL databases that may be asked as a superuser, or as a role that can read or write files of
+    /// the server or run programs there. Such a role is refused otherwise.
+    pub(super) privileged: Option<Vec<String>>,
     /// After how many seconds a query is given up; 30 if missing.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 86400))]
     pub(super) timeout: Option<f64>,

@@ -456,8 +456,12 @@ fn api(old: &ApiConfig, new: &ApiConfig) -> ApiConfig {
     allowed
 }
 
-/// Takes over of a database that it may be changed no more.
+/// Takes over of a database what makes it no more than it was.
 fn database(old: &DatabaseConfig, new: &DatabaseConfig) -> DatabaseConfig {
-    let DatabaseConfig { written: _, address: _, is_writable } = new;
-    DatabaseConfig { is_writable: old.is_writable && *is_writable, ..old.clone() }
+    let DatabaseConfig { written: _, address: _, is_writable, is_privileged } = new;
+    DatabaseConfig {
+        is_writable: old.is_writable && *is_writable,
+        is_privileged: old.is_privileged && *is_privileged,
+        ..old.clone()
+    }
 }

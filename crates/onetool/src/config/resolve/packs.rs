@@ -107,10 +107,13 @@ fn roots(roots: Option<Vec<String>>, place: &Place<'_>) -> Result<Option<Vec<Pat
 fn db_pack(file: DbPackFile, place: &Place<'_>) -> Result<Option<DbPackConfig>, ConfigError> {
     let urls = file.urls.unwrap_or_default();
     let writable = file.writable.unwrap_or_default();
-    for (index, name) in writable.iter().enumerate() {
-        if !urls.contains_key(name) {
-            let message = format!("no database under 'urls' is called '{name}'");
-            return Err(ConfigError::invalid(&place.field("writable").item(index), message));
+    let privileged = file.privileged.unwrap_or_default();
+    for (key, names) in [("writable", &writable), ("privileged", &privileged)] {
+        for (index, name) in names.iter().enumerate() {
+            if !urls.contains_key(name) {
+                let message = format!("no database under 'urls' is called '{name}'");
+                return Err(ConfigError::invalid(&place.field(key).item(index), message));
+            }
         }
     }
     let timeout = seconds(file.timeout, &place.field("timeout"))?.unwrap_or(DEFAULT_DB_TIMEOUT);
@@ -119,8 +122,8 @@ fn db_pack(file: DbPackFile, place: &Place<'_>) -> Result<Option<DbPackConfig>, 
         let place = urls_place.field(&name);
         filled(Some(name.clone()), &place)?;
         let address = database_address(&url, &place)?;
-        let is_writable = writable.contains(&name);
-        Ok((name, DatabaseConfig { written: Secret::new(url), address, is_writable }))
+        let (is_writable, is_privileged) = (writable.contains(&name), privileged.contains(&name));
+        Ok((name, DatabaseConfig { written: Secret::new(url), address, is_writable, is_privileged }))
     };
     let databases: IndexMap<_, _> = urls.into_iter().map(database).collect::<Result<_, _>>()?;
     Ok(if_enabled(file.enabled, DbPackConfig { databases, timeout }).filter(|it| !it.databases.is_empty()))

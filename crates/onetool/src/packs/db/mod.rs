@@ -1,5 +1,6 @@
 //! The pack `db`: questions to the SQLite and PostgreSQL databases that the configuration names.
 
+mod classify;
 mod postgres;
 mod sqlite;
 mod worker;
@@ -42,9 +43,7 @@ enum DbError {
         "the query took longer than {seconds} s and was stopped; ask for less, or raise packs.db.timeout"
     )]
     Timeout { seconds: f64 },
-    #[error(
-        "'{name}' can only be read; put it under packs.db.writable in the configuration to have it changed"
-    )]
+    #[error("'{name}' can only be read, unless packs.db.writable in the configuration names it")]
     ReadOnly { name: String },
 }
 

@@ -18,6 +18,7 @@ use tokio_postgres::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::classify::{NotRead, ReadKind, classify, without_semicolon};
 use super::{Budget, DbError, Outcome, Question, Rows, Target};
 use crate::config::Secret;
 
@@ -30,6 +31,54 @@ pub(super) const COLUMNS: &str = "select c.column_name as name, c.data_type as t
      where t.constraint_type = 'PRIMARY KEY' and t.table_schema = c.table_schema and t.table_name = c.table_name \
      and k.column_name = c.column_name) as primary_key from information_schema.columns c \
      where c.table_schema = $1 and c.table_name = $2 order by c.ordinal_position";
+
+/// Tells who asks, and what makes that role more than one that reads: roles that are or become a superuser, or that can
+/// use the server's files and programs.
+const ROLE: &str = "select session_user::text, array(select r.rolname::text from pg_catalog.pg_roles r \
+     where (r.rolsuper or r.rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')) \
+     and (pg_catalog.pg_has_role(session_user, r.oid, 'member') or pg_catalog.pg_has_role(current_user, r.oid, 'member')) \
+     order by 1)";
+/// Finds, among names, a function that does more than give a value: one of the system's or of an extension's that its
+/// author calls volatile. Functions that the database's own people wrote are theirs.
+const VOLATILE: &str = "select p.proname::text from pg_catalog.pg_proc p where p.proname::text = any($1) \
+     and (p.provolatile = 'v' or p.proname::text = any($2)) and not p.proname::text = any($3) \
+     and (p.pronamespace = 'pg_catalog'::regnamespace or exists (select 1 from pg_catalog.pg_depend d \
+     where d.classid = 'pg_catalog.pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')) order by 1 limit 1";
+/// Functions of extensions that run whatever text they are given, and are not called volatile.
+const RUNS_TEXT: [&str; 7] =
+    ["connectby", "crosstab", "crosstab2", "crosstab3", "crosstab4", "crosstabn", "xpath_table"];
+/// Volatile functions that only give a value.
+const HARMLESS: [&str; 26] = [
+    "clock_timestamp",
+    "current_query",
+    "currval",
+    "gen_random_bytes",
+    "gen_random_uuid",
+    "gen_salt",
+    "lastval",
+    "lo_get",
+    "pg_blocking_pids",
+    "pg_collation_actual_version",
+    "pg_current_wal_lsn",
+    "pg_database_size",
+    "pg_indexes_size",
+    "pg_is_in_recovery",
+    "pg_partition_ancestors",
+    "pg_partition_tree",
+    "pg_relation_size",
+    "pg_sequence_last_value",
+    "pg_table_size",
+    "pg_tablespace_size",
+    "pg_total_relation_size",
+    "random",
+    "random_normal",
+    "timeofday",
+    "uuid_generate_v4",
+    "uuidv7",
+];
+
+/// Rows as JSON, but none that is longer than an answer may be (32 MiB): it would be here before it could be measured.
+const MEASURED: &str = "select case when octet_length(line) <= 33554432 then line end from";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The code that a server gives to what a transaction that can only read refuses.
@@ -58,6 +107,18 @@ pub(super) enum PostgresError {
     Params { wanted: usize, given: usize },
     #[error("a statement of this kind takes no params")]
     NoParams,
+    #[error("'{name}' can only be read, unless packs.db.writable in the configuration names it")]
+    NotRead { name: String, source: NotRead },
+    #[error(
+        "the function '{function}' is not allowed: '{name}' can only be read, and it does more than that; \
+         packs.db.writable in the configuration allows it"
+    )]
+    Function { name: String, function: String },
+    #[error(
+        "the role '{role}' of '{name}' is too powerful for an agent ({why}); connect as another role, or name \
+         '{name}' under packs.db.privileged in the configuration"
+    )]
+    Role { name: String, role: String, why: String },
     #[error("the answer of '{name}' cannot be read")]
     Answer { name: String, source: serde_json::Error },
 }
@@ -172,16 +233,86 @@ async fn in_transaction(
 ) -> Result<Outcome, PostgresError> {
     let failed = |error| explain(error, target);
     let is_writable = target.config.is_writable;
+    let form = if is_writable { Form::written(question) } else { Form::read(target, question).await? };
     let transaction = client.build_transaction().read_only(!is_writable).start().await.map_err(failed)?;
     let left = target.deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
-    transaction.batch_execute(&format!("set local statement_timeout = {left}")).await.map_err(failed)?;
+    // Texts are read as the parser reads them, whatever the server is set to.
+    let settings =
+        format!("set local statement_timeout = {left}; set local standard_conforming_strings = on");
+    transaction.batch_execute(&settings).await.map_err(failed)?;
+    check_role(&transaction, target).await?;
+    check_functions(&transaction, target, &form.names).await?;
     // Prepared as it was written: that it is one whole statement is what makes it safe to be put into another.
     let statement = transaction.prepare(&question.sql).await.map_err(failed)?;
-    let outcome = execute(&transaction, &statement, target, question).await?;
+    let outcome = execute(&transaction, &statement, target, question, form.wrapped).await?;
     if is_writable {
         transaction.commit().await.map_err(failed)?;
     }
     Ok(outcome)
+}
+
+/// How a statement is sent.
+struct Form {
+    /// The statement inside another that gives its rows as JSON; `None` if it cannot be part of another.
+    wrapped: Option<String>,
+    /// The names to look at before it is sent.
+    names: Vec<String>,
+}
+
+impl Form {
+    /// Takes any statement.
+    fn written(question: &Question) -> Self {
+        let wrapped = as_json(&without_semicolon(&question.sql), question.limit);
+        Self { wrapped, names: Vec::new() }
+    }
+
+    /// Takes a statement that only reads.
+    async fn read(target: &Target, question: &Question) -> Result<Self, PostgresError> {
+        let sql = question.sql.clone();
+        let not_read = |source| PostgresError::NotRead { name: target.name.clone(), source };
+        let read = tokio::task::spawn_blocking(move || classify(&sql)).await;
+        let read = read.unwrap_or_else(|error| Err(NotRead::Syntax(error.to_string()))).map_err(not_read)?;
+        let wrapped = match read.kind {
+            ReadKind::Query => Some(wrapped_query(&read.sql, question.limit)),
+            ReadKind::Information => None,
+        };
+        Ok(Self { wrapped, names: read.names })
+    }
+}
+
+/// Refuses a role that can do more than its rows say, unless the configuration allows it.
+async fn check_role(transaction: &Transaction<'_>, target: &Target) -> Result<(), PostgresError> {
+    if target.config.is_privileged {
+        return Ok(());
+    }
+    let row = transaction.query_one(ROLE, &[]).await.map_err(|error| explain(error, target))?;
+    let (role, powers): (String, Vec<String>) = (row.get(0), row.get(1));
+    if powers.is_empty() {
+        return Ok(());
+    }
+    let why = if powers.contains(&role) {
+        "it is a superuser".to_owned()
+    } else {
+        format!("it is a member of {}", powers.join(", "))
+    };
+    Err(PostgresError::Role { name: target.name.clone(), role, why })
+}
+
+/// Refuses functions that do more than give a value: a transaction that can only read does not stop them.
+async fn check_functions(
+    transaction: &Transaction<'_>,
+    target: &Target,
+    names: &[String],
+) -> Result<(), PostgresError> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let (runs_text, harmless) = (RUNS_TEXT.as_slice(), HARMLESS.as_slice());
+    let found = transaction.query_opt(VOLATILE, &[&names, &runs_text, &harmless]).await;
+    match found.map_err(|error| explain(error, target))? {
+        Some(row) => Err(PostgresError::Function { name: target.name.clone(), function: row.get(0) }),
+        None => Ok(()),
+    }
 }
 
 async fn execute(
@@ -189,6 +320,7 @@ async fn execute(
     statement: &Statement,
     target: &Target,
     question: &Question,
+    wrapped: Option<String>,
 ) -> Result<Outcome, PostgresError> {
     let failed = |error| explain(error, target);
     let (wanted, given) = (statement.params().len(), question.params.len());
@@ -201,7 +333,7 @@ async fn execute(
         return Ok(Outcome::Changed(changed));
     }
     let columns: Vec<String> = statement.columns().iter().map(|it| it.name().to_owned()).collect();
-    let Some(sql) = as_json(&question.sql, question.limit) else {
+    let Some(sql) = wrapped else {
         return simple(transaction, target, question, columns).await;
     };
     // The server writes every row as JSON, so that every type that it knows comes out as it means it.
@@ -215,7 +347,9 @@ async fn execute(
             break;
         }
         let row = row.map_err(failed)?;
-        let text: &str = row.try_get(0).map_err(failed)?;
+        // The server keeps a row to itself that is too long.
+        let text: Option<&str> = row.try_get(0).map_err(failed)?;
+        let text = text.ok_or(DbError::TooLarge)?;
         budget.take(text.len())?;
         let row = serde_json::from_str(text)
             .map_err(|source| PostgresError::Answer { name: target.name.clone(), source })?;
@@ -224,39 +358,25 @@ async fn execute(
     Ok(Outcome::Rows(answer))
 }
 
-/// Puts a statement into another that gives its rows as JSON; `None` for one that cannot stand inside another.
+/// Puts a statement into another that gives its rows as JSON; `None` for one that cannot be part of another.
 fn as_json(sql: &str, limit: usize) -> Option<String> {
-    let sql = without_end(sql);
     let first = sql.split(|c: char| !c.is_ascii_alphabetic()).find(|it| !it.is_empty())?.to_ascii_lowercase();
-    // A line break ends a comment that the statement may end with.
     match first.as_str() {
-        "select" | "with" | "values" | "table" => {
-            let limit = limit.saturating_add(1);
-            Some(format!("select row_to_json(onetool)::text from (\n{sql}\n) as onetool limit {limit}"))
-        }
+        "select" | "with" | "values" | "table" => Some(wrapped_query(sql, limit)),
         "insert" | "update" | "delete" | "merge" => {
-            Some(format!("with onetool as (\n{sql}\n) select row_to_json(onetool)::text from onetool"))
+            let lines = "select row_to_json(onetool)::text as line from onetool offset 0";
+            Some(format!("with onetool as (\n{sql}\n) {MEASURED} ({lines}) as lines"))
         }
         _ => None,
     }
 }
 
-/// Takes the semicolon at the end away, and what is said behind it: only comments can be, in one statement.
-fn without_end(sql: &str) -> &str {
-    let end = sql.match_indices(';').find(|(at, _)| is_comment(&sql[at + 1..]));
-    end.map_or(sql, |(at, _)| &sql[..at])
-}
-
-fn is_comment(mut text: &str) -> bool {
-    loop {
-        text = text.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
-        let (start, end) = match text.get(..2) {
-            Some("--") => ("--", "\n"),
-            Some("/*") => ("/*", "*/"),
-            _ => return text.is_empty(),
-        };
-        text = text[start.len()..].split_once(end).map_or("", |(_, rest)| rest);
-    }
+/// Puts a query into another that gives its rows as JSON. A line break ends a comment that the query may end with.
+fn wrapped_query(sql: &str, limit: usize) -> String {
+    let limit = limit.saturating_add(1);
+    let lines =
+        format!("select row_to_json(onetool)::text as line from (\n{sql}\n) as onetool limit {limit}");
+    format!("{MEASURED} ({lines}) as lines")
 }
 
 /// Asks what only tells something, such as `show` and `explain`; its values are texts.
@@ -325,22 +445,5 @@ impl ToSql for Parameter<'_> {
 
     fn encode_format(&self, _: &Type) -> Format {
         Format::Text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_statement_is_put_into_another_without_its_end() {
-        assert_eq!(without_end("select 1"), "select 1");
-        assert_eq!(without_end("select 1 ;\n ; "), "select 1 ");
-        assert_eq!(without_end("select 1; -- all; of them\n/* and; more */"), "select 1");
-        assert_eq!(without_end("select ';' as \"a;b\""), "select ';' as \"a;b\"");
-        assert_eq!(without_end("select 1 -- x"), "select 1 -- x");
-        assert!(as_json("  Values (1)", 5).unwrap().ends_with("limit 6"));
-        assert!(as_json("insert into t values (1) returning a", 5).unwrap().starts_with("with onetool as"));
-        assert_eq!(as_json("show all", 5), None);
     }
 }

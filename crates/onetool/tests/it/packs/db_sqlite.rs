@@ -90,7 +90,7 @@ async fn what_is_not_writable_stays_as_it_is() {
         "begin",
     ] {
         let error = failure(&gateway, "db.query", json!({"url": "shop", "sql": sql})).await;
-        assert!(error.contains("'shop' can only be read; put it under packs.db.writable"), "{sql}: {error}");
+        assert!(error.contains("'shop' can only be read, unless packs.db.writable"), "{sql}: {error}");
     }
     for sql in [
         format!("attach '{}' as other", other.display()),
