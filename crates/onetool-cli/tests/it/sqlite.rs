@@ -90,7 +90,7 @@ impl Drop for Served {
 
 #[test]
 fn h6_no_question_takes_more_memory_than_it_may() {
-    let sandbox = Sandbox::with_config(CONFIG);
+    let sandbox = Sandbox::with_config(&CONFIG.replace("timeout: 5", "timeout: 100"));
     let mut served = Served::start(&sandbox);
     let long = vec!["select length(hex(zeroblob(499999990))||'x')".to_owned(); 8];
     for answer in served.ask(&long) {
@@ -99,7 +99,7 @@ fn h6_no_question_takes_more_memory_than_it_may() {
     // Values that are each short enough, and together are not.
     let wide = format!("select {}", vec!["length(hex(zeroblob(8000000)) || random())"; 400].join(" + "));
     let many = "with recursive n(i) as (select 1 union all select i + 1 from n) \
-                select count(*) from (select i, hex(randomblob(500)) as x from n order by x)";
+                select count(*) from (select i, hex(randomblob(50000)) as x from n order by x)";
     let joined = "with recursive n(i) as (select 1 union all select i + 1 from n limit 20000) \
                   select length(group_concat(hex(zeroblob(1000)))) from n";
     let padded = "select printf('%*c', 900000000, 'x')";

@@ -196,7 +196,7 @@ impl Log {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let writer = Writer(lines.clone());
         let subscriber = tracing_subscriber::fmt()
-            .with_env_filter(tracing_subscriber::EnvFilter::new("onetool_proxy=trace"))
+            .with_env_filter(tracing_subscriber::EnvFilter::new("onetool_proxy=trace,upstream=trace"))
             .with_ansi(false)
             .with_writer(move || writer.clone())
             .finish();

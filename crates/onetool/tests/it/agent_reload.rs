@@ -200,8 +200,8 @@ const MORE: [(&str, &str, &str); 24] = [
     ),
     ("", "tools: [{name: x.y, description: d, http: {url: 'https://a.org'}}]", "tools.x.y (new)"),
     ("", "resources: [{uri: 'a://b', name: b, file: /etc/hostname}]", "resources.b (new file)"),
-    ("", "notify: {topics: [{pattern: '*', file: /tmp/notes.yaml}]}", "notify.topics '*' (new file)"),
-    ("", "packs: {files: ['/tmp/*.py']}", "packs.files (new files)"),
+    ("", "notify: {topics: [{pattern: '*', file: /nowhere/notes.yaml}]}", "notify.topics '*' (new file)"),
+    ("", "packs: {files: ['/nowhere/*.py']}", "packs.files (new files)"),
     ("", "packs: {file: {roots: [.]}}", "packs.file (new), packs.ripgrep (new)"),
     (
         "packs: {file: {roots: [.], read_only: true}, ripgrep: {enabled: false}}",
