@@ -86,7 +86,7 @@ mod tests {
             ("off", "off,onetool=off,rmcp=off"),
             ("onetool_proxy=debug", "onetool_proxy=debug,rmcp=off"),
             ("rmcp=debug", "rmcp=debug"),
-            ("info, rmcp::service=trace", "warn,onetool=info,rmcp::service=trace"),
+            ("info, rmcp[span]=trace", "warn,onetool=info,rmcp[span]=trace"),
             ("debug,[ot.result]=trace,", "warn,onetool=debug,[ot.result]=trace,rmcp=off"),
         ] {
             assert_eq!(directives(asked), expected);
