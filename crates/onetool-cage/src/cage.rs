@@ -1,8 +1,10 @@
 //! The layers around a process: it can compute and use its open descriptors, and do nothing else.
 
 use std::io;
+use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::CapabilitySet;
 
 use crate::filters::Filters;
 use crate::report::{CageReport, Layer};
@@ -27,9 +29,9 @@ impl Cage {
     /// # Errors
     /// When a layer that the kernel offers cannot be applied.
     pub fn enter(namespaces: Layer) -> io::Result<Self> {
-        let capabilities = capabilities::drop_all()?;
+        let capabilities = capabilities::drop_all_but(CapabilitySet::empty())?;
         rustix::thread::set_no_new_privs(true)?;
-        let landlock = files::forbid_all()?;
+        let landlock = files::forbid_all_but(&[])?;
         let inner = if has_seccomp() { Some(filters()?) } else { None };
         let seccomp = if inner.is_some() { Layer::Applied } else { Layer::Missing };
         let no_new_privs = Layer::Applied;
@@ -52,6 +54,25 @@ impl Cage {
     }
 }
 
+/// Cages this process, for good, but for files in `directories`: it can read and write those, as its user may. It cannot
+/// use the network, start programs, or touch other processes.
+///
+/// # Errors
+/// When a layer that the kernel offers cannot be applied; the caller must exit.
+pub(crate) fn enter_with_files(directories: &[PathBuf], address_space: u64) -> io::Result<()> {
+    // A user namespace would change whose files it may open. Root without this one could not open those of others.
+    capabilities::drop_all_but(CapabilitySet::DAC_OVERRIDE)?;
+    rustix::thread::set_no_new_privs(true)?;
+    files::forbid_all_but(directories)?;
+    limit(Resource::As, address_space)?;
+    limit(Resource::Core, 0)?;
+    limit(Resource::Nofile, 64)?;
+    if has_seccomp() {
+        Filters::with_files().map_err(io::Error::other)?.install()?;
+    }
+    Ok(())
+}
+
 /// Tells whether this kernel has seccomp.
 fn has_seccomp() -> bool {
     rustix::thread::secure_computing_mode().is_ok()
@@ -65,12 +86,14 @@ fn filters() -> io::Result<Filters> {
 }
 
 fn limit_resources(address_space: u64) -> io::Result<()> {
-    let set = |resource, value| setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
-    set(Resource::As, address_space)?;
-    set(Resource::Core, 0)?;
-    set(Resource::Fsize, 0)?;
+    limit(Resource::As, address_space)?;
+    limit(Resource::Core, 0)?;
+    limit(Resource::Fsize, 0)?;
     // Roughly what is open already, which keeps working. (At 0, `poll` would refuse to wait on any.) The number of
     // processes needs no limit: only threads can be created, and each one uses memory.
-    set(Resource::Nofile, 8)?;
-    Ok(())
+    limit(Resource::Nofile, 8)
+}
+
+fn limit(resource: Resource, value: u64) -> io::Result<()> {
+    setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) }).map_err(io::Error::from)
 }

@@ -55,6 +55,13 @@ impl Filters {
         ]))
     }
 
+    /// For a process that works on files: kills it on system calls that reach the network, other programs and other
+    /// processes.
+    pub(crate) fn with_files() -> Result<Self, FilterError> {
+        let rules = BEYOND_FILES.iter().map(|call| (*call, Vec::new())).collect();
+        Ok(Self(vec![filter(rules, SeccompAction::Allow, SeccompAction::KillProcess)?]))
+    }
+
     /// Installs the filters in this process, for good.
     pub(crate) fn install(&self) -> io::Result<()> {
         let install = |filter| seccompiler::apply_filter(&for_this_process(filter)).map_err(io::Error::other);
@@ -107,6 +114,47 @@ fn rule(
     let condition = SeccompCondition::new(argument, length, comparison, value).map_err(|_| FilterError)?;
     SeccompRule::new(vec![condition]).map_err(|_| FilterError)
 }
+
+/// What a process that works on files has no use for.
+const BEYOND_FILES: &[i64] = &[
+    libc::SYS_socket,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+    libc::SYS_sendmsg,
+    libc::SYS_execve,
+    libc::SYS_execveat,
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_setns,
+    libc::SYS_unshare,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_io_uring_setup,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_userfaultfd,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_kexec_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_fork,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_vfork,
+];
 
 /// What computing, waiting and using open descriptors needs.
 const COMPUTE: &[i64] = &[

@@ -67,10 +67,6 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Be the process that answers one question to a SQLite file.
-    #[cfg(feature = "packs")]
-    #[command(name = "__query", hide = true)]
-    Query,
     /// Print this reference as Markdown.
     #[command(name = "__cli-reference", hide = true)]
     CliReference,

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use onetool::config::{self, Config, Outline};
-use onetool::{ChildEnvironment, GatewayOptions, Guard, QueryWorker};
+use onetool::{ChildEnvironment, GatewayOptions, Guard};
 
 use crate::error::CliError;
 use crate::trust::{Project, TrustStore};
@@ -95,7 +95,6 @@ impl Environment {
             storage: state.as_ref().map(|it| it.join("onetool.db")),
             worker: worker(),
             guard: guard(),
-            query_worker: query_worker(),
             cache: state.map(|it| it.join("cache").join("openapi")),
             load: None,
             operator_reload: None,
@@ -134,12 +133,6 @@ impl Environment {
 pub(crate) fn guard() -> Option<Guard> {
     let program = std::env::current_exe().ok()?;
     Some(Guard { program, args: vec!["__guard".into()] })
-}
-
-/// SQLite files are read by processes of this program.
-fn query_worker() -> Option<QueryWorker> {
-    let program = std::env::current_exe().ok()?;
-    Some(QueryWorker { program, args: vec!["__query".into()] })
 }
 
 /// Code runs and documents are read in other processes of this program.

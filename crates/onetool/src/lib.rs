@@ -68,16 +68,14 @@ pub use clock::{Clock, Timestamp};
 pub use declared::{ChildEnvironment, DeclareError, TemplateError};
 pub use dispatch::CallError;
 pub use gateway::{
-    Gateway, GatewayError, GatewayOptions, HttpSource, LoadConfig, QueryWorker, ReloadReport, SourceReport,
-    SourceState, Suspicion,
+    Gateway, GatewayError, GatewayOptions, HttpSource, LoadConfig, ReloadReport, SourceReport, SourceState,
+    Suspicion,
 };
 pub use mcp::ServeError;
 pub use onetool_cage::WorkerCommand;
 pub use onetool_cage::process::{give_program_pages_back, keep_inherited_descriptors};
 pub use onetool_proxy::{Guard, guard_main};
 pub use packs::PackError;
-#[cfg(feature = "pack-db")]
-pub use packs::query_worker_main;
 pub use read::ReadError;
 pub use server::{Server, ServerBuilder};
 pub use shortcuts::AliasError;

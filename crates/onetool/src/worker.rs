@@ -12,9 +12,14 @@ const PYTHON: &str = "python";
 const DOCUMENT: &str = "document";
 
 const JOBS: &[(&str, Job)] = &[
-    (onetool_openapi::JOB, onetool_openapi::read_description),
+    (onetool_openapi::JOB, Job::Pure(onetool_openapi::read_description)),
     #[cfg(feature = "pack-web")]
-    (crate::packs::PAGE_JOB, crate::packs::read_page),
+    (crate::packs::PAGE_JOB, Job::Pure(crate::packs::read_page)),
+    #[cfg(feature = "pack-db")]
+    (
+        crate::packs::SQLITE_JOB,
+        Job::Files { directories: crate::packs::sqlite_directories, run: crate::packs::answer_sqlite },
+    ),
 ];
 
 /// Runs a worker process; for the command that [`GatewayOptions::worker`](crate::GatewayOptions::worker) names.

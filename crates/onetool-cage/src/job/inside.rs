@@ -3,15 +3,28 @@
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
+use crate::cage::enter_with_files;
 use crate::{Cage, Layer, isolate, memory, process};
 
-/// Turns the bytes of a document into the bytes of an answer.
-pub type Job = fn(Vec<u8>) -> Vec<u8>;
+/// What a process does: turns the bytes of a request into the bytes of an answer.
+#[derive(Clone, Copy)]
+pub enum Job {
+    /// Only that, in a cage that is closed before a byte of the request is read.
+    Pure(fn(Vec<u8>) -> Vec<u8>),
+    /// And works on files in the directories that the request names, in a cage that has no others.
+    Files {
+        /// Finds the directories; the request is ours, not that of somebody outside.
+        directories: fn(&[u8]) -> Vec<PathBuf>,
+        /// Does the work.
+        run: fn(Vec<u8>) -> Vec<u8>,
+    },
+}
 
 /// Parsers descend by calling themselves, so they get a tall stack.
 const STACK: usize = 64 << 20;
@@ -42,9 +55,23 @@ fn serve(jobs: &[(&str, Job)], arguments: impl IntoIterator<Item = OsString>) ->
     let Some((_, job)) = jobs.iter().find(|(it, _)| *it == name) else {
         return Err(io::Error::other(format!("there is no job '{name}'")));
     };
-    shut_in(memory_bytes, seconds)?;
-    let mut input = Vec::new();
-    io::stdin().read_to_end(&mut input)?;
+    prepare(seconds)?;
+    let address_space = |more: u64| -> io::Result<u64> {
+        Ok(process::address_space()?.saturating_add(STACK as u64 + MARGIN).saturating_add(more))
+    };
+    let (job, input) = match job {
+        Job::Pure(job) => {
+            let namespaces: Layer = isolate()?;
+            let address_space = address_space(memory_bytes)?;
+            Cage::enter(namespaces)?.close(address_space)?;
+            (job, read_input()?)
+        }
+        Job::Files { directories, run } => {
+            let input = read_input()?;
+            enter_with_files(&directories(&input), address_space(memory_bytes)?)?;
+            (run, input)
+        }
+    };
     let work = || catch_unwind(AssertUnwindSafe(|| job(input)));
     let output = thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
@@ -55,15 +82,18 @@ fn serve(jobs: &[(&str, Job)], arguments: impl IntoIterator<Item = OsString>) ->
     stdout.flush()
 }
 
-/// Enters and closes the cage, before a byte of the document is read.
-fn shut_in(memory_bytes: u64, seconds: u64) -> io::Result<()> {
+fn read_input() -> io::Result<Vec<u8>> {
+    let mut input = Vec::new();
+    io::stdin().read_to_end(&mut input)?;
+    Ok(input)
+}
+
+/// Does what every job needs before its cage is closed.
+fn prepare(seconds: u64) -> io::Result<()> {
     process::close_descriptors_from(3)?;
     memory::be_first_to_go();
     process::use_one_arena();
-    let namespaces: Layer = isolate()?;
     let limit = Rlimit { current: Some(seconds), maximum: Some(seconds) };
     // Should the gateway be killed, the job still ends.
-    setrlimit(Resource::Cpu, limit)?;
-    let address_space = process::address_space()?.saturating_add(STACK as u64 + MARGIN);
-    Cage::enter(namespaces)?.close(address_space.saturating_add(memory_bytes)).map(drop)
+    setrlimit(Resource::Cpu, limit).map_err(io::Error::from)
 }

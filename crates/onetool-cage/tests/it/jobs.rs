@@ -67,3 +67,13 @@ async fn h9_jobs_wait_for_each_other_and_the_queue_is_bounded() {
     assert_eq!(outcomes.1, Ok(b"waited".to_vec()));
     assert_eq!(outcomes.2, Err(JobError::Busy(SlotError { waiting: 1 })));
 }
+
+#[tokio::test]
+async fn h6_a_job_with_files_reaches_its_directory_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = folder.path().display().to_string();
+    let answer = jobs().run("files", request.as_bytes(), &LIMITS).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&answer), "mine Permission denied (os error 13)");
+    let error = jobs().run("connect", request.as_bytes(), &LIMITS).await.unwrap_err();
+    assert!(matches!(error, JobError::Died(_)), "{error}");
+}

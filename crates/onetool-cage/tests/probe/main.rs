@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::thread;
 
@@ -14,18 +15,48 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 const REFUSED: i32 = 10;
 const DONE: i32 = 11;
 
-const JOBS: [(&str, Job); 6] = [
-    ("echo", |input| input),
-    ("hang", |_| {
-        loop {
-            std::hint::spin_loop();
-        }
-    }),
-    ("fill", |_| vec![1; 1 << 30]),
-    ("nest", |_| vec![u8::try_from(deep(0) % 256).unwrap_or_default()]),
-    ("open", |_| std::fs::read("/etc/passwd").unwrap_or_else(|error| error.to_string().into())),
-    ("panic", |_| panic!("a bug")),
+const JOBS: [(&str, Job); 8] = [
+    ("echo", Job::Pure(|input| input)),
+    (
+        "hang",
+        Job::Pure(|_| {
+            loop {
+                std::hint::spin_loop();
+            }
+        }),
+    ),
+    ("fill", Job::Pure(|_| vec![1; 1 << 30])),
+    ("nest", Job::Pure(|_| vec![u8::try_from(deep(0) % 256).unwrap_or_default()])),
+    ("open", Job::Pure(|_| read_or_error("/etc/passwd"))),
+    ("panic", Job::Pure(|_| panic!("a bug"))),
+    ("files", Job::Files { directories: directory, run: work_on_files }),
+    (
+        "connect",
+        Job::Files {
+            directories: directory,
+            run: |_| TcpStream::connect("127.0.0.1:1").is_ok().to_string().into(),
+        },
+    ),
 ];
+
+fn read_or_error(path: &str) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|error| error.to_string().into())
+}
+
+/// The request is the directory.
+fn directory(request: &[u8]) -> Vec<PathBuf> {
+    vec![PathBuf::from(String::from_utf8_lossy(request).into_owned())]
+}
+
+/// Writes a file there, reads it, and tries one that is elsewhere.
+fn work_on_files(request: Vec<u8>) -> Vec<u8> {
+    let own = directory(&request)[0].join("own");
+    let written = std::fs::write(&own, "mine").and_then(|()| std::fs::read(&own));
+    let mut answer = written.unwrap_or_else(|error| error.to_string().into());
+    answer.push(b' ');
+    answer.extend(read_or_error("/etc/passwd"));
+    answer
+}
 
 /// Calls itself until the stack is used up.
 fn deep(level: u64) -> u64 {

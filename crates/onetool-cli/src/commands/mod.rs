@@ -47,11 +47,6 @@ pub(crate) fn run(environment: Environment) -> ExitCode {
         }
         _ => {}
     }
-    // So is the process that reads databases.
-    #[cfg(feature = "packs")]
-    if matches!(arguments.command, Some(Command::Query)) {
-        return onetool::query_worker_main();
-    }
     let serves = matches!(arguments.command, None | Some(Command::Serve(_)));
     // A command that ends says itself which source cannot be used; the log would only say it again.
     let default = if serves { "info" } else { "error,onetool_proxy=off" };
@@ -97,8 +92,6 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
         Command::Stats(asked) => return stats::run(&gateway()?, &asked),
         // Served before anything else, in `run`.
         Command::Guard { .. } | Command::Worker { .. } => return Ok(ExitCode::FAILURE),
-        #[cfg(feature = "packs")]
-        Command::Query => return Ok(ExitCode::FAILURE),
         Command::Check(asked) => return check::run(&reader, &asked),
         Command::Init => init::run(environment)?,
         Command::Trust(asked) => trust::run(environment, &asked)?,

@@ -76,7 +76,8 @@ impl Served {
 fn queries_of(gateway: u32) -> usize {
     let is_query = |process: &std::path::Path| {
         let read = |name: &str| std::fs::read_to_string(process.join(name)).unwrap_or_default();
-        read("status").contains(&format!("PPid:\t{gateway}\n")) && read("cmdline").contains("__query")
+        read("status").contains(&format!("PPid:\t{gateway}\n"))
+            && read("cmdline").contains("__worker\0document\0sqlite")
     };
     std::fs::read_dir("/proc").unwrap().flatten().filter(|it| is_query(&it.path())).count()
 }

@@ -432,7 +432,6 @@ fn are_among<T: PartialEq>(these: &[T], those: &[T]) -> bool {
     these.iter().all(|it| those.contains(it))
 }
 
-
 /// Takes over of a server what makes it no more than it was: patience, switching it off, marking what it says.
 fn upstream(old: &UpstreamConfig, new: &UpstreamConfig) -> UpstreamConfig {
     let UpstreamConfig { connection, is_untrusted } = new;

@@ -15,7 +15,6 @@ mod suspicion;
 mod wanted;
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -76,28 +75,17 @@ pub struct GatewayOptions {
     pub storage: Option<PathBuf>,
     /// How to start the processes in which Python runs and documents from outside are read. It must end up in
     /// [`worker_main`](crate::worker_main). Without it there is no `run` tool, web pages cannot be read, and OpenAPI
-    /// descriptions are read in this process.
+    /// descriptions and SQLite files are read in this process.
     pub worker: Option<WorkerCommand>,
     /// How to start the process that ends the children of upstream servers when this one is killed; without it,
     /// nobody does.
     pub guard: Option<Guard>,
-    /// How to start a process that answers questions to SQLite files; without it, they are answered in this one.
-    pub query_worker: Option<QueryWorker>,
     /// The folder in which plans of OpenAPI descriptions are kept; without it, none are.
     pub cache: Option<PathBuf>,
     /// How `ot.reload()` reads the configuration.
     pub load: Option<LoadConfig>,
     /// How the operator reloads, as a command to type; agents are told it for changes that only the operator may make.
     pub operator_reload: Option<String>,
-}
-
-/// A program that calls `query_worker_main` when it is started with these arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueryWorker {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<OsString>,
 }
 
 /// What a reload changed.
@@ -444,13 +432,7 @@ impl Inner {
                     Err(error) => broken.push(error),
                 }
             }
-            let (bundles, missing) = packs::bundles(
-                &config,
-                catalog,
-                &self.own_files,
-                self.jobs.as_ref(),
-                self.options.query_worker.as_ref(),
-            );
+            let (bundles, missing) = packs::bundles(&config, catalog, &self.own_files, self.jobs.as_ref());
             broken.extend(missing);
             for bundle in bundles {
                 let own = bundle.tools.iter().map(|it| (it.tool.spec().name.to_string(), it.docs.clone()));

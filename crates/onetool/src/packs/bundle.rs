@@ -10,7 +10,6 @@ use onetool_core::Tool;
 use super::PackError;
 use crate::catalog::{Catalog, ToolDocs};
 use crate::config::{Config, PacksConfig, Redactor};
-use crate::gateway::QueryWorker;
 use crate::own_files::OwnFiles;
 
 /// A pack that comes with onetool.
@@ -34,10 +33,9 @@ pub(crate) fn bundles(
     catalog: &Catalog,
     own: &OwnFiles,
     jobs: Option<&Arc<Jobs>>,
-    worker: Option<&QueryWorker>,
 ) -> (Vec<Bundle>, Vec<PackError>) {
     let (mut bundles, mut missing) = (Vec::new(), Vec::new());
-    for (name, wanted) in wanted(&config.packs, &config.redactor, own, jobs.cloned(), worker) {
+    for (name, wanted) in wanted(&config.packs, &config.redactor, own, jobs.cloned()) {
         let named = config.packs.named.get(name);
         let failed = |reason: String| PackError {
             name: name.to_owned(),
@@ -123,14 +121,12 @@ fn wanted(
     redactor: &Redactor,
     own: &OwnFiles,
     jobs: Option<Arc<Jobs>>,
-    worker: Option<&QueryWorker>,
 ) -> Vec<(&'static str, Wanted)> {
-    let worker = worker.cloned();
-    let _ = (redactor, own, &jobs, &worker);
+    let _ = (redactor, own, &jobs);
     vec![
         ("file", pack!("pack-file", packs.file, super::file::pack, own)),
         ("ripgrep", pack!("pack-ripgrep", packs.ripgrep, super::ripgrep::pack, own)),
-        ("db", pack!("pack-db", packs.db, super::db::pack, own, worker)),
+        ("db", pack!("pack-db", packs.db, super::db::pack, own, jobs)),
         ("web", pack!("pack-web", packs.web, super::web::pack, jobs)),
         ("brave", pack!("pack-brave", packs.brave, super::brave::pack, redactor)),
         ("package", pack!("pack-package", packs.package, super::package::pack)),

@@ -36,10 +36,10 @@ use crate::catalog::ToolDocs;
 use crate::config::PackFilesConfig;
 
 pub(crate) use bundle::{Bundle, BundledTool, bundles};
+#[cfg(feature = "pack-db")]
+pub(crate) use db::{SQLITE_JOB, answer_sqlite, sqlite_directories};
 #[cfg(feature = "pack-web")]
 pub(crate) use web::{PAGE_JOB, read_page};
-#[cfg(feature = "pack-db")]
-pub use db::query_worker_main;
 
 /// A pack that was read from a file.
 pub(crate) struct Pack {

@@ -25,7 +25,7 @@ impl Fixture {
         fs::write(&path, yaml).unwrap();
         let load = move || config::load(&path, &|_| None).map_err(|error| error.report());
         let options = GatewayOptions {
-            worker: Some(onetool_testkit::python_worker()),
+            worker: Some(onetool_testkit::worker()),
             directory: folder.path().to_owned(),
             storage: Some(folder.path().join("first.db")),
             load: Some(Arc::new(load.clone())),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
+use onetool_cage::Jobs;
 use onetool_core::{CallContext, Json, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,12 +18,11 @@ use serde_json::{Value, json};
 use super::bundle::Bundle;
 use super::make::{About, Effect, told, tool};
 use crate::config::{DatabaseAddress, DatabaseConfig, DbPackConfig};
-use crate::gateway::QueryWorker;
 use crate::own_files::OwnFiles;
 use postgres::Tls;
 use worker::Sqlite;
 
-pub use worker::query_worker_main;
+pub(crate) use worker::{SQLITE_JOB, answer_sqlite, sqlite_directories};
 
 const CATEGORY: &str = "database";
 /// The most bytes of the rows of one answer.
@@ -160,14 +160,14 @@ struct Databases {
 }
 
 /// Makes the pack.
-pub(super) fn pack(config: DbPackConfig, own: OwnFiles, worker: Option<QueryWorker>) -> Bundle {
+pub(super) fn pack(config: DbPackConfig, own: OwnFiles, jobs: Option<Arc<Jobs>>) -> Bundle {
     let DbPackConfig { databases, timeout } = config;
     let is_any_writable = databases.values().any(|it| it.is_writable);
     let all = Arc::new(Databases {
         by_name: databases,
         timeout,
         tls: Tls::default(),
-        sqlite: Sqlite::new(worker, own),
+        sqlite: Sqlite::new(jobs, own),
     });
     let query = {
         let about = About {

@@ -3,24 +3,23 @@
 //! Some functions of SQLite take hours for one step and cannot be interrupted, and what it takes from memory is counted
 //! for a process as a whole; so the process is the limit.
 
-use std::io::{self, Read as _, Write as _};
-use std::path::Path;
-use std::process::{ExitCode, Stdio};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use onetool_cage::{JobError, JobLimits, Jobs};
 use onetool_core::ToolError;
-use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
 use tokio::sync::Semaphore;
 
 use super::sqlite::{self, Failure, Job};
 use super::{DbError, MAX_BYTES, Outcome, Question, Target};
-use crate::gateway::QueryWorker;
 use crate::own_files::{OwnFiles, Refused};
 use crate::packs::blocking::{Stop, blocking};
 use crate::packs::make::told;
+
+/// The name of the job that answers questions to SQLite files.
+pub(crate) const SQLITE_JOB: &str = "sqlite";
 
 /// How many questions are answered at once; more wait their turn.
 const AT_ONCE: usize = 4;
@@ -63,15 +62,15 @@ enum SqliteError {
 /// Answers questions to SQLite files. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Sqlite {
-    worker: Option<QueryWorker>,
+    jobs: Option<Arc<Jobs>>,
     own: OwnFiles,
     turns: Arc<Semaphore>,
 }
 
 impl Sqlite {
-    /// Answers in processes that `worker` starts; without one, in this process.
-    pub(super) fn new(worker: Option<QueryWorker>, own: OwnFiles) -> Self {
-        Self { worker, own, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+    /// Answers in processes, where there are `jobs` for it; else in this process.
+    pub(super) fn new(jobs: Option<Arc<Jobs>>, own: OwnFiles) -> Self {
+        Self { jobs, own, turns: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
     pub(super) async fn ask(
@@ -90,13 +89,10 @@ impl Sqlite {
         let Question { sql, params, limit } = question;
         let timeout = target.deadline.saturating_duration_since(std::time::Instant::now());
         let is_writable = target.config.is_writable;
-        let max_heap = if self.worker.is_some() { MAX_HEAP } else { MAX_SHARED_HEAP };
+        let max_heap = if self.jobs.is_some() { MAX_HEAP } else { MAX_SHARED_HEAP };
         let job = Job { path: path.to_owned(), is_writable, sql, params, limit, timeout, max_heap };
-        let answer = match &self.worker {
-            Some(worker) => match tokio::time::timeout(timeout + GRACE, in_process(worker, &job)).await {
-                Ok(answer) => answer.map_err(SqliteError::Worker)?,
-                Err(_) => Err(Failure::Stopped),
-            },
+        let answer = match &self.jobs {
+            Some(jobs) => in_process(jobs, &job).await?,
             None => here(job).await,
         };
         // SQLite opens by name, so the name has to lead to the same file before and after.
@@ -138,63 +134,31 @@ async fn here(job: Job) -> Result<Outcome, Failure> {
 }
 
 /// Answers in a process of its own, which ends with this future.
-async fn in_process(worker: &QueryWorker, job: &Job) -> io::Result<Result<Outcome, Failure>> {
-    let mut child = Command::new(&worker.program)
-        .args(&worker.args)
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()?;
-    let request = serde_json::to_vec(job)?;
-    let (input, output) = (child.stdin.take(), child.stdout.take());
-    let send = async {
-        if let Some(mut input) = input {
-            // A process that has died does not read; how it ended says why.
-            let _ = input.write_all(&request).await;
-        }
-    };
-    let receive = async {
-        let mut answer = Vec::new();
-        if let Some(output) = output {
-            output.take(2 * MAX_BYTES as u64).read_to_end(&mut answer).await?;
-        }
-        Ok::<_, io::Error>(answer)
-    };
-    let ((), answer) = tokio::join!(send, receive);
-    let (answer, status) = (answer?, child.wait().await?);
-    match serde_json::from_slice(&answer) {
-        Ok(answer) => Ok(answer),
-        // Whatever takes memory beside SQLite ends the process, as does its time.
-        Err(_) if status.code().is_none() => Ok(Err(Failure::Memory)),
-        Err(error) => Err(io::Error::other(format!("it ended with {status}: {error}"))),
+async fn in_process(jobs: &Jobs, job: &Job) -> Result<Result<Outcome, Failure>, SqliteError> {
+    let request = serde_json::to_vec(job).map_err(io::Error::from).map_err(SqliteError::Worker)?;
+    let limits =
+        JobLimits { time: job.timeout + GRACE, memory_bytes: MAX_HEAP + REST, max_output: 2 * MAX_BYTES };
+    match jobs.run(SQLITE_JOB, &request, &limits).await {
+        Ok(answer) => serde_json::from_slice(&answer).map_err(|error| SqliteError::Worker(error.into())),
+        Err(JobError::Time(_)) => Ok(Err(Failure::Stopped)),
+        // What takes memory beside SQLite ends the process.
+        Err(JobError::Memory(_)) => Ok(Err(Failure::Memory)),
+        Err(JobError::Output(_)) => Ok(Err(Failure::TooLarge)),
+        Err(error) => Err(SqliteError::Worker(io::Error::other(error))),
     }
 }
 
-/// Answers the question on standard input; the whole of a process that [`QueryWorker`] starts.
-pub fn query_worker_main() -> ExitCode {
-    // What cannot be set is not there on this system; the limits of SQLite hold all the same.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    let set = |resource, value| setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
-    let _ = set(Resource::Data, MAX_HEAP + REST);
-    let _ = set(Resource::Core, 0);
-    match answer_stdin() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
+/// Returns where the file of a question is; what SQLite keeps beside it is in the same directory.
+pub(crate) fn sqlite_directories(request: &[u8]) -> Vec<PathBuf> {
+    let Ok(job) = serde_json::from_slice::<Job>(request) else { return Vec::new() };
+    let real = job.path.canonicalize().ok();
+    let files = [Some(job.path), real].into_iter().flatten();
+    files.filter_map(|path| path.parent().map(Path::to_owned)).collect()
 }
 
-fn answer_stdin() -> io::Result<()> {
-    let mut request = Vec::new();
-    io::stdin().lock().read_to_end(&mut request)?;
-    let job: Job = serde_json::from_slice(&request)?;
-    // A process that is stuck in one step does not hear that its time is over; the kernel ends it.
-    let seconds = job.timeout.as_secs().saturating_add(2);
-    let _ = setrlimit(Resource::Cpu, Rlimit { current: Some(seconds), maximum: Some(seconds) });
+/// Answers a question to a SQLite file, in the process that is there for it.
+pub(crate) fn answer_sqlite(request: Vec<u8>) -> Vec<u8> {
+    let Ok(job) = serde_json::from_slice::<Job>(&request) else { return Vec::new() };
     let answer = sqlite::answer(&job, &Stop::default());
-    let mut stdout = io::stdout().lock();
-    serde_json::to_writer(&mut stdout, &answer)?;
-    stdout.flush()
+    serde_json::to_vec(&answer).unwrap_or_default()
 }
