@@ -24,6 +24,7 @@ mod error;
 mod failure_log;
 mod input;
 mod name;
+mod origin;
 mod overflow;
 mod prompt;
 mod provider;
@@ -43,6 +44,7 @@ pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, Res
 pub use failure_log::FailureLog;
 pub use input::{InputKind, InputRequest, InputRequired, InputState};
 pub use name::{FLAT_NAME_MAX, ToolName};
+pub use origin::{Authority, WebOrigin};
 pub use overflow::{Overflow, OverflowStore};
 pub use prompt::{
     IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptSpec, Role, prompt_fn,

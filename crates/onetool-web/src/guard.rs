@@ -8,8 +8,8 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
-use onetool_core::Caller;
+use http::{HeaderValue, StatusCode};
+use onetool_core::{Authority, Caller, WebOrigin};
 
 use crate::WebOptions;
 use crate::answer::error;
@@ -87,23 +87,18 @@ fn anonymous() -> Caller {
     Caller { principal: "anonymous".into(), ..Caller::default() }
 }
 
-/// Takes a request without `Origin`, or with one that names the host it is sent to.
+/// Accepts a request without `Origin`, or with one that names the host it is sent to.
 fn same_origin(parts: &Parts) -> Result<(), String> {
     if !parts.headers.contains_key(ORIGIN) {
         return Ok(());
     }
-    let authority = || parts.uri.authority().map(http::uri::Authority::as_str);
-    let host = single(&parts.headers, &HOST).or_else(authority);
-    let origin = single(&parts.headers, &ORIGIN).and_then(|origin| origin.split_once("://"));
-    match (origin, host) {
-        (Some((_, origin)), Some(host)) if origin.eq_ignore_ascii_case(host) => Ok(()),
+    let values = |name| parts.headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    let host = match parts.uri.authority() {
+        Some(authority) => Authority::parse(authority.as_str()),
+        None => Authority::from_header(values(HOST)),
+    };
+    match (WebOrigin::from_header(values(ORIGIN)), host) {
+        (Some(origin), Some(host)) if origin.is_served_by(&host) => Ok(()),
         _ => Err("Origin not allowed.".into()),
     }
-}
-
-/// Returns a header's value if it stands there exactly once.
-fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    let mut values = headers.get_all(name).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return None };
-    value.to_str().ok()
 }

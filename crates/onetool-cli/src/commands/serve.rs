@@ -134,7 +134,7 @@ fn following(reader: ConfigReader, known: (TokenConfig, Access), address: Socket
         let hosts = config.http.allowed_hosts.iter().cloned().chain(own);
         let origins = config.http.allowed_origins.iter().cloned();
         let access = known.1.clone().allow_hosts(hosts).allow_origins(origins);
-        HttpOptions { access, max_body: config.http.max_body }
+        HttpOptions { access, max_body: config.http.max_body, connections: config.http.connections }
     })
 }
 

@@ -137,3 +137,22 @@ async fn d4_sighup_changes_token_and_hosts_of_a_running_server() {
     assert_eq!(running.initialize(Some("second-token")).await, StatusCode::OK);
     running.stop();
 }
+
+#[tokio::test]
+async fn h10_a_flood_of_connections_cannot_use_up_the_files_that_may_be_open() {
+    let sandbox = Sandbox::with_config("http: {token: my-own-token-of-some-length}");
+    let serve = sandbox.command(&["serve", "--http", "127.0.0.1:0"]);
+    let mut limited = Command::new("/bin/sh");
+    limited.args(["-c", "ulimit -n 64; exec \"$@\"", "sh"]).arg(serve.get_program()).args(serve.get_args());
+    limited.current_dir(sandbox.path()).env_clear();
+    limited.envs(serve.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let running = Running::start_command(limited);
+    let address = running.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    let flood: Vec<_> = (0..1000).map(|_| std::net::TcpStream::connect(&address).unwrap()).collect();
+    let answer = running.initialize(Some("my-own-token-of-some-length"));
+    let answer = tokio::time::timeout(std::time::Duration::from_secs(20), answer).await;
+    assert_eq!(answer.expect("an honest client is answered"), StatusCode::OK);
+    drop(flood);
+    let (code, said) = running.stop();
+    assert_eq!(code, Some(0), "{said}");
+}

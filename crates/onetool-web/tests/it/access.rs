@@ -50,6 +50,36 @@ async fn a2_a_foreign_origin_is_refused_on_every_route_before_any_work() {
 }
 
 #[tokio::test]
+async fn low_1_only_the_origin_that_is_asked_is_the_same_origin() {
+    let served = Served::start(router(vec![echo("a")], WebOptions::default())).await;
+    let status = async |host: &str, origin: &str| {
+        let request = served.get("/tools").header("host", host).header("origin", origin);
+        request.send().await.unwrap().status().as_u16()
+    };
+    let same = [
+        ("tools.example.org", "http://tools.example.org"),
+        ("Tools.example.org", "https://tools.EXAMPLE.org:443"),
+        ("tools.example.org:80", "http://tools.example.org"),
+        ("[::1]:8080", "http://[::1]:8080"),
+    ];
+    for (host, origin) in same {
+        assert_eq!(status(host, origin).await, 200, "{host} {origin}");
+    }
+    let other = [
+        ("tools.example.org", "http://tools.example.org:8080"),
+        ("tools.example.org", "http://tools.example.org@evil.org"),
+        ("tools.example.org@evil.org", "http://tools.example.org@evil.org"),
+        ("tools.example.org", "ftp://tools.example.org"),
+        ("tools.example.org", "http://tools.example.org/"),
+        ("[::1].evil.org", "http://[::1].evil.org"),
+        ("", "http://"),
+    ];
+    for (host, origin) in other {
+        assert_eq!(status(host, origin).await, 403, "{host} {origin}");
+    }
+}
+
+#[tokio::test]
 async fn a2_the_application_decides_which_hosts_and_origins_it_knows() {
     let options = WebOptions::default().origin(|request| {
         let host = request.headers.get("host").and_then(|host| host.to_str().ok());

@@ -248,6 +248,25 @@ pub(super) struct HttpFile {
     /// The largest request in bytes; 4194304 if missing.
     #[schemars(range(min = 1))]
     pub(super) max_body: Option<usize>,
+    /// The number of connections that may be open at the same time; 512 by default.
+    #[schemars(range(min = 1))]
+    pub(super) max_connections: Option<usize>,
+    /// The number of connections that one address may have open at the same time; 256 by default. An IPv6 address stands
+    /// for its /64 network.
+    #[schemars(range(min = 1))]
+    pub(super) max_connections_per_address: Option<usize>,
+    /// Seconds that the headers of a request may take to arrive; 10 by default.
+    #[schemars(range(min = 0))]
+    pub(super) header_timeout: Option<f64>,
+    /// Seconds that the body of a request may take to arrive; 60 by default.
+    #[schemars(range(min = 0))]
+    pub(super) body_timeout: Option<f64>,
+    /// Seconds that a connection may stay open between two requests; 75 by default.
+    #[schemars(range(min = 0))]
+    pub(super) idle_timeout: Option<f64>,
+    /// Seconds that a client may go without reading the response that waits for it; 60 by default.
+    #[schemars(range(min = 0))]
+    pub(super) write_timeout: Option<f64>,
 }
 
 /// The protocol spoken with clients.

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::{LoadedFile, Location, PacksConfig, Redactor, SearchConfig, Secret, SnippetType};
 use crate::catalog::{Policy, ToolDocs};
+use crate::http::ConnectionLimits;
 
 /// The whole configuration; [`Default`] is what holds without a file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -310,6 +311,8 @@ pub struct HttpConfig {
     pub allowed_origins: Vec<String>,
     /// The largest request in bytes.
     pub max_body: usize,
+    /// How many connections are held open, and how long each may keep the server waiting.
+    pub connections: ConnectionLimits,
 }
 
 impl Default for HttpConfig {
@@ -323,6 +326,7 @@ impl Default for HttpConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             max_body: 4 * 1024 * 1024,
+            connections: ConnectionLimits::default(),
         }
     }
 }

@@ -10,7 +10,7 @@ use tower::ServiceExt as _;
 use super::Inner;
 use crate::config::Config;
 use crate::current::{Current, WeakCurrent};
-use crate::http::{self, HttpOptions};
+use crate::http::{self, ConnectionLimits, HttpOptions};
 use crate::mcp::McpHttp;
 
 /// Where the HTTP options of a gateway come from.
@@ -45,6 +45,8 @@ impl From<HttpOptions> for HttpSource {
 pub(super) struct HttpSurface {
     source: HttpSource,
     mcp: McpHttp,
+    /// How many connections there may be, and how long each may keep the server waiting.
+    connections: Current<ConnectionLimits>,
     /// Not kept from here: routes hold the gateway, and the gateway holds this.
     routes: WeakCurrent<Router>,
 }
@@ -54,7 +56,7 @@ impl HttpSurface {
     pub(super) fn new(inner: &Arc<Inner>, source: HttpSource) -> (Self, Router) {
         let routes = Current::default();
         let mcp = McpHttp::new(&inner.server, 0);
-        let surface = Self { source, mcp, routes: routes.downgrade() };
+        let surface = Self { source, mcp, connections: Current::default(), routes: routes.downgrade() };
         surface.renew(inner);
         #[cfg(feature = "web")]
         inner.history.set_on(inner.config().http.history);
@@ -68,6 +70,11 @@ impl HttpSurface {
         (surface, router)
     }
 
+    /// Returns the limits of connections in force.
+    pub(super) fn connections(&self) -> &Current<ConnectionLimits> {
+        &self.connections
+    }
+
     /// Makes the routes again, out of the configuration in force; tells whether anybody still serves them.
     pub(super) fn renew(&self, inner: &Arc<Inner>) -> bool {
         let Some(routes) = self.routes.upgrade() else { return false };
@@ -77,6 +84,7 @@ impl HttpSurface {
         #[cfg(not(feature = "web"))]
         let page = Router::new();
         let mcp = self.mcp.clone().with_max_body(options.max_body);
+        self.connections.set(options.connections);
         routes.set(http::routes(&inner.server, options, mcp, page));
         true
     }

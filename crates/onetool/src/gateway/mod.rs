@@ -223,14 +223,19 @@ impl Gateway {
     /// Settings of the page follow a reload, and so does everything else with [`HttpSource::following`].
     pub fn http_router(&self, options: impl Into<HttpSource>) -> axum::Router {
         let (surface, router) = HttpSurface::new(&self.inner, options.into());
-        self.inner.http.lock().unwrap_or_else(PoisonError::into_inner).push(surface);
+        self.add_surface(surface);
         router
+    }
+
+    /// Keeps routes, so that a reload replaces them.
+    fn add_surface(&self, surface: HttpSurface) {
+        self.inner.http.lock().unwrap_or_else(PoisonError::into_inner).push(surface);
     }
 
     /// Serves over HTTP until `stop` is cancelled; see [`http::serve`].
     ///
     /// # Errors
-    /// When the listener fails.
+    /// None yet, as [`http::serve`].
     pub async fn serve_http(
         &self,
         listener: TcpListener,
@@ -238,7 +243,11 @@ impl Gateway {
         stop: CancellationToken,
         drain: Duration,
     ) -> io::Result<()> {
-        http::serve_routes(self.server(), self.http_router(options), listener, stop, drain).await
+        let (surface, routes) = HttpSurface::new(&self.inner, options.into());
+        let limits = surface.connections().clone();
+        self.add_surface(surface);
+        http::serve_routes(self.server(), routes, listener, move || *limits.get(), stop, drain).await;
+        Ok(())
     }
 
     /// Starts to connect every server and to load every OpenAPI description that the configuration names, side by side

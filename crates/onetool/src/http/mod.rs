@@ -1,6 +1,9 @@
 //! The server over HTTP: MCP at `/mcp`, health at `/livez` and `/readyz`, a gateway's page, behind one rule of access.
 
 mod access;
+mod connections;
+mod listen;
+mod socket;
 
 use std::io;
 use std::time::Duration;
@@ -9,12 +12,12 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{any, get};
-use axum::serve::ListenerExt as _;
 use onetool_core::Caller;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
+pub use connections::ConnectionLimits;
 
 use crate::Server;
 use crate::mcp::McpHttp;
@@ -32,11 +35,17 @@ pub struct HttpOptions {
     pub access: Access,
     /// Largest request body in bytes.
     pub max_body: usize,
+    /// How many connections are held open, and how long each may keep the server waiting.
+    pub connections: ConnectionLimits,
 }
 
 impl Default for HttpOptions {
     fn default() -> Self {
-        Self { access: Access::default(), max_body: DEFAULT_MAX_BODY }
+        Self {
+            access: Access::default(),
+            max_body: DEFAULT_MAX_BODY,
+            connections: ConnectionLimits::default(),
+        }
     }
 }
 
@@ -76,7 +85,7 @@ pub(crate) fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, page: 
 /// closes every stream.
 ///
 /// # Errors
-/// When the listener fails.
+/// None yet: what goes wrong with a connection ends that connection.
 pub async fn serve(
     server: &Server,
     listener: TcpListener,
@@ -84,46 +93,37 @@ pub async fn serve(
     stop: CancellationToken,
     drain: Duration,
 ) -> io::Result<()> {
-    serve_routes(server, router(server, options), listener, stop, drain).await
+    let limits = options.connections;
+    serve_routes(server, router(server, options), listener, move || limits, stop, drain).await;
+    Ok(())
 }
 
-/// Serves routes of the server, as [`serve`] does.
+/// Serves routes of the server, as [`serve`] does; `limits` is asked for every new connection.
 pub(crate) async fn serve_routes(
     server: &Server,
     routes: Router,
     listener: TcpListener,
+    limits: impl Fn() -> ConnectionLimits,
     stop: CancellationToken,
     drain: Duration,
-) -> io::Result<()> {
-    // Without this every streamed answer waits 40 ms for the acknowledgement of its first piece.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "cannot set TCP_NODELAY");
-        }
-    });
-    let serving = axum::serve(listener, routes).with_graceful_shutdown(stop.clone().cancelled_owned());
-    let mut serving = std::pin::pin!(serving.into_future());
-    tokio::select! {
-        ended = &mut serving => return ended,
-        () = stop.cancelled() => {}
-    }
+) {
+    let mut serving = std::pin::pin!(listen::serve(listener, routes, limits, stop.clone()));
     let shut_down = async {
+        stop.cancelled().await;
         if !server.shut_down(drain).await {
             tracing::warn!("calls were still running when the time to drain was over");
         }
     };
     // Connections have to be served on while their calls end.
     tokio::select! {
-        ended = &mut serving => {
+        () = &mut serving => {
             server.shut_down(Duration::ZERO).await;
-            return ended;
+            return;
         }
         () = shut_down => {}
     }
-    match tokio::time::timeout(LAST_WORDS, serving).await {
-        Ok(ended) => ended,
-        Err(_) => Ok(()),
-    }
+    // Whoever has not read the last response by then loses it.
+    let _ = tokio::time::timeout(LAST_WORDS, serving).await;
 }
 
 async fn ready(State(server): State<Server>) -> (http::StatusCode, &'static str) {

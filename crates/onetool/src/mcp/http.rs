@@ -1,5 +1,6 @@
 //! Streamable HTTP: the SDK's service, with bodies checked on the way in and capabilities patched on the way out.
 
+use std::io;
 use std::sync::Arc;
 
 use axum::Json;
@@ -95,10 +96,7 @@ impl McpHttp {
             return Ok(request);
         }
         let (parts, body) = request.into_parts();
-        let Ok(bytes) = axum::body::to_bytes(body, self.max_body).await else {
-            let text = format!("the message is longer than {} bytes", self.max_body);
-            return Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, &text));
-        };
+        let bytes = axum::body::to_bytes(body, self.max_body).await.map_err(|error| self.unread(&error))?;
         match serde_json::from_slice::<OneObject>(&bytes) {
             Ok(OneObject) => Ok(Request::from_parts(parts, Body::from(bytes))),
             Err(error) if error.is_data() => {
@@ -107,6 +105,22 @@ impl McpHttp {
             }
             Err(error) => Err(refuse(StatusCode::BAD_REQUEST, -32700, &format!("this is not JSON: {error}"))),
         }
+    }
+
+    /// Says why a body could not be read.
+    fn unread(&self, error: &axum::Error) -> Response {
+        let causes = || std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+        let is_late = |cause: &(dyn std::error::Error + 'static)| {
+            cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::TimedOut)
+        };
+        if causes().any(is_late) {
+            return refuse(StatusCode::REQUEST_TIMEOUT, -32600, "the message did not arrive in time");
+        }
+        if causes().any(|cause| cause.is::<http_body_util::LengthLimitError>()) {
+            let text = format!("the message is longer than {} bytes", self.max_body);
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, &text);
+        }
+        refuse(StatusCode::BAD_REQUEST, -32700, "the message ended early")
     }
 }
 

@@ -47,7 +47,8 @@ fn with_packs(folder: &Path, yaml: &str) -> Gateway {
 }
 
 async fn http(gateway: &Gateway) -> HttpServer {
-    let options = HttpOptions { access: Access::with_token(TOKEN), max_body: 1 << 20 };
+    let options =
+        HttpOptions { access: Access::with_token(TOKEN), max_body: 1 << 20, ..HttpOptions::default() };
     HttpServer::start(gateway.server(), options).await
 }
 

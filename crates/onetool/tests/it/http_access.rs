@@ -14,7 +14,11 @@ use crate::server;
 const TOKEN: &str = "canary-token-0123456789";
 
 async fn with_token(server: &Server) -> HttpServer {
-    HttpServer::start(server, HttpOptions { access: Access::with_token(TOKEN), max_body: 10_000 }).await
+    HttpServer::start(
+        server,
+        HttpOptions { access: Access::with_token(TOKEN), max_body: 10_000, ..HttpOptions::default() },
+    )
+    .await
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ mod find;
 mod handlers;
 mod hints;
 mod http_access;
+mod http_connections;
 mod logs;
 mod names;
 #[cfg(feature = "packs")]

@@ -27,7 +27,8 @@ impl Fixture {
         let folder = TempDir::new().unwrap();
         let (tell, shouted) = mpsc::unbounded_channel();
         let gateway = gateway_with_run(folder.path(), yaml, |server| register(server, tell));
-        let options = HttpOptions { access: Access::with_token(TOKEN), max_body: 10_000 };
+        let options =
+            HttpOptions { access: Access::with_token(TOKEN), max_body: 10_000, ..HttpOptions::default() };
         let http = HttpServer::start_gateway(&gateway, options).await;
         Self { _folder: folder, gateway, http, shouted }
     }

@@ -1,6 +1,7 @@
 //! As written → as meant: defaults filled in, everything checked that types alone do not say.
 
 mod code;
+mod http;
 mod packs;
 mod primitive;
 mod schema;
@@ -16,9 +17,8 @@ use indexmap::IndexMap;
 use onetool_core::ToolName;
 
 use super::ConfigError;
-use super::file::{ConfigFile, DocsFile, HttpFile, PolicyFile, ServerFile, ToolDocsFile};
-use super::resolved::{Config, DocsConfig, HttpConfig, ServerConfig, TokenConfig};
-use super::secrets::Secret;
+use super::file::{ConfigFile, DocsFile, PolicyFile, ServerFile, ToolDocsFile};
+use super::resolved::{Config, DocsConfig, ServerConfig};
 use super::tree::{Location, Node, Place};
 use crate::catalog::{Policy, ToolDocs};
 pub(super) use packs::files as pack_files;
@@ -52,7 +52,7 @@ pub(super) fn resolve(file: ConfigFile, tree: &Node) -> Result<Config, ConfigErr
         search: super::search::resolve(file.search.unwrap_or_default(), &root.field("search"))?,
         storage: code::storage(file.storage.unwrap_or_default(), &root.field("storage"))?,
         renames: renames(file.renames.unwrap_or_default(), &root.field("renames"))?,
-        http: http(file.http.unwrap_or_default(), &root.field("http"))?,
+        http: http::resolve(file.http.unwrap_or_default(), &root.field("http"))?,
         protocol_max: file.protocol.and_then(|it| it.max).unwrap_or_default(),
         policy: policy(file.policy.unwrap_or_default(), &root.field("policy"))?,
         ..Config::default()
@@ -136,32 +136,6 @@ fn renames(
         }
     }
     Ok(names)
-}
-
-fn http(file: HttpFile, place: &Place<'_>) -> Result<HttpConfig, ConfigError> {
-    let default = HttpConfig::default();
-    let invalid_address = |_| {
-        let message = "has to be an IP address and a port, for example 127.0.0.1:7411";
-        ConfigError::invalid(&place.field("listen"), message)
-    };
-    if file.max_body == Some(0) {
-        return Err(ConfigError::invalid(&place.field("max_body"), "has to be more than 0"));
-    }
-    let token = match filled(file.token, &place.field("token"))?.as_deref() {
-        None | Some("auto") => TokenConfig::Auto,
-        Some("none") => TokenConfig::None,
-        Some(value) => TokenConfig::Value(Secret::new(value)),
-    };
-    Ok(HttpConfig {
-        listen: file.listen.map_or(Ok(default.listen), |it| it.parse().map_err(invalid_address))?,
-        token,
-        allow_execute: file.allow_execute.unwrap_or(default.allow_execute),
-        title: file.title.unwrap_or(default.title),
-        history: file.history.unwrap_or(default.history),
-        allowed_hosts: file.allowed_hosts.unwrap_or_default(),
-        allowed_origins: file.allowed_origins.unwrap_or_default(),
-        max_body: file.max_body.unwrap_or(default.max_body),
-    })
 }
 
 fn policy(file: PolicyFile, place: &Place<'_>) -> Result<Policy, ConfigError> {

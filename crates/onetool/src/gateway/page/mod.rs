@@ -48,7 +48,7 @@ pub(super) fn router(inner: &Arc<Inner>, options: &HttpOptions) -> Router {
         .max_body(options.max_body)
         // Host and origin are checked before any route of the server is looked for.
         .origin(|_| Ok(()))
-        .access(move |request| access.caller(&request.headers))
+        .access(move |request| access.caller(&request.headers, &request.extensions))
         .on_name(move |name| match names.catalog().visible(name) {
             Ok(entry) if *entry.source() != Source::Surface => Ok(entry.name().clone()),
             Ok(_) => Err(String::new()),
