@@ -14,11 +14,12 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::calls::Calls;
-use crate::child::{ChildCommand, ChildProcess, SpawnError, ending};
+use crate::child::{self, ChildCommand, SpawnError};
 use crate::client::Client;
 use crate::exchange::{Failure, http_failure};
 use crate::lines::{Findings, LineTransport};
 use crate::link::Link;
+use crate::process::{ProcessTree, ending};
 use crate::scrub::Scrubber;
 use crate::stderr::{ErrorOutput, LastWords, Readers, drain};
 use crate::tap::{Changes, Tap};
@@ -45,7 +46,7 @@ struct Service {
 
 /// What a child adds to a connection.
 struct ChildPart {
-    process: ChildProcess,
+    process: ProcessTree,
     last_words: LastWords,
     findings: Findings,
     stderr: JoinHandle<()>,
@@ -125,7 +126,7 @@ impl Connector {
         generation: u64,
         opening: Opening,
     ) -> Result<Connection, ConnectError> {
-        let (process, streams) = ChildProcess::spawn(what, &self.around).map_err(|error| match error {
+        let (process, streams) = child::spawn(what, &self.around).map_err(|error| match error {
             SpawnError::Missing(reason) => ConnectError { reason, is_permanent: true },
             SpawnError::System(error) => ConnectError {
                 reason: format!("cannot start '{}': {error}", what.command),
@@ -209,7 +210,8 @@ impl Connection {
         let Some(child) = &mut self.child else { return drop((&mut self.service.task).await) };
         tokio::select! {
             _ = &mut self.service.task => return,
-            () = child.process.exited() => {}
+            // What cannot be waited for is not there any more.
+            _ = child.process.wait() => {}
         }
         // What it wrote before its end is still on its way, and so is the end of its output, unless something that
         // it started holds that open.

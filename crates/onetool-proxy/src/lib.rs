@@ -41,6 +41,7 @@ mod lines;
 mod link;
 mod lists;
 mod names;
+mod process;
 mod prompt;
 mod resource;
 mod scrub;
@@ -53,6 +54,7 @@ mod upstream;
 
 pub use config::{ConfigError, Limits, Timing, Transport, UpstreamConfig};
 pub use guard::{Guard, guard_main};
+pub use process::{ProcessTree, TreeCommand, ending, find_program};
 pub use resource::{upstream_uri, wrapped_uri};
 pub use snapshot::{Snapshot, State};
 pub use upstream::{ChildEnvironment, Surroundings, Upstream};

@@ -27,7 +27,8 @@ pub type ChildEnvironment = Vec<(OsString, OsString)>;
 pub struct Surroundings {
     /// What a child may inherit.
     pub environment: ChildEnvironment,
-    /// How to start the process that ends a child's group when we are killed; none means that nobody does.
+    /// How to start the process that ends a child, with everything it started, when it ends and when we are killed;
+    /// without it, only what stays in its process group ends, and nothing does when we are killed.
     pub guard: Option<Guard>,
 }
 

@@ -7,6 +7,7 @@ mod import;
 mod large_answers;
 mod logs;
 mod packs;
+mod processes;
 mod run;
 mod serve_http;
 mod serve_stdio;

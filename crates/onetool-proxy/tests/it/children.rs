@@ -100,6 +100,75 @@ async fn prx_1_3_dropping_the_handle_ends_everything_too() {
 }
 
 #[tokio::test]
+async fn low_3_a_daemon_ends_with_its_server_however_that_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("daemon");
+    let script = format!("daemon={}", file.display());
+    let start = async |words: &[&str]| {
+        let _ = std::fs::remove_file(&file);
+        let upstream = connected(scripted(&[&[script.as_str()], words].concat())).await;
+        let daemon = pid_in(&file).await;
+        assert!(is_alive(daemon));
+        (upstream, daemon)
+    };
+    // Told to stop, and told twice because it did not listen.
+    for words in [&[][..], &["linger"]] {
+        let (upstream, daemon) = start(words).await;
+        upstream.shut_down().await;
+        assert!(!is_alive(daemon), "it has to be gone when shut_down returns");
+    }
+    // Dropped.
+    let (upstream, daemon) = start(&["linger"]).await;
+    drop(upstream);
+    gone(daemon).await;
+    // Connected again.
+    let (upstream, daemon) = start(&[]).await;
+    upstream.reconnect();
+    gone(daemon).await;
+    upstream.shut_down().await;
+    // Killed from outside.
+    let child = folder.path().join("child");
+    let (_upstream, daemon) = start(&[&format!("pid={}", child.display())]).await;
+    let child = pid_in(&child).await;
+    kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
+    gone(daemon).await;
+}
+
+#[tokio::test]
+async fn low_3_killing_the_gateway_leaves_no_daemon_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let daemon = folder.path().join("daemon");
+    let mut gateway = tokio::process::Command::new(FIXTURE)
+        .args(["host", "server", "linger"])
+        .arg(format!("daemon={}", daemon.display()))
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(gateway.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next_line().await.unwrap().as_deref(), Some("connected"));
+    let daemon = pid_in(&daemon).await;
+    let status = std::fs::read_to_string(format!("/proc/{daemon}/oom_score_adj")).unwrap();
+    assert_eq!(status.trim(), "500", "the kernel takes it before the gateway");
+    gateway.kill().await.unwrap();
+    gone(daemon).await;
+}
+
+#[tokio::test]
+async fn low_3_processes_that_a_server_leaves_behind_are_reaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (child, daemon) = (folder.path().join("child"), folder.path().join("daemon"));
+    let script = [format!("pid={}", child.display()), format!("daemon={}", daemon.display())];
+    let upstream = connected(scripted(&script.each_ref().map(String::as_str))).await;
+    let (child, daemon) = (pid_in(&child).await, pid_in(&daemon).await);
+    kill_process(Pid::from_raw(daemon).unwrap(), Signal::KILL).unwrap();
+    let is_there = || std::path::Path::new(&format!("/proc/{daemon}")).exists();
+    eventually("the end of a zombie", || (!is_there()).then_some(())).await;
+    assert!(is_alive(child), "the server itself goes on");
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
 async fn r7_killing_the_gateway_leaves_no_child_and_no_grandchild() {
     let folder = tempfile::tempdir().unwrap();
     let (child, grandchild) = (folder.path().join("child"), folder.path().join("grandchild"));

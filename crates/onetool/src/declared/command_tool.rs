@@ -1,16 +1,16 @@
 //! A tool made from a command line: an argv list, never a shell string.
 
+use std::ffi::OsStr;
+use std::io;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec};
-use rustix::process::{Pid, Signal, kill_process_group};
+use onetool_proxy::{ProcessTree, Surroundings, TreeCommand, ending, find_program};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, Command};
 
-use super::ChildEnvironment;
 use super::template::{Place, Template, TemplateError};
 use crate::config::{CommandToolConfig, Redactor, Secret};
 
@@ -23,7 +23,7 @@ pub(super) struct CommandTool {
     arguments: Vec<Template>,
     stdin: Option<Template>,
     own_environment: Vec<(String, Secret)>,
-    inherited: ChildEnvironment,
+    around: Surroundings,
     directory: PathBuf,
     timeout: Option<Duration>,
     redactor: Redactor,
@@ -34,7 +34,7 @@ impl CommandTool {
         spec: ToolSpec,
         config: &CommandToolConfig,
         timeout: Option<Duration>,
-        inherited: ChildEnvironment,
+        around: Surroundings,
         redactor: Redactor,
     ) -> Result<Self, TemplateError> {
         let Some((program, arguments)) = config.argv.split_first() else {
@@ -48,7 +48,7 @@ impl CommandTool {
             own_environment: config.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
             directory: config.cwd.clone(),
             spec,
-            inherited,
+            around,
             timeout,
             redactor,
         })
@@ -61,30 +61,41 @@ impl CommandTool {
             arguments.extend(template.render_if_given(args).map_err(failed)?);
         }
         let stdin = self.stdin.as_ref().map(|it| it.render(args)).transpose().map_err(failed)?;
-        let mut command = Command::new(&self.program);
-        command
-            .args(arguments)
-            .current_dir(&self.directory)
-            .env_clear()
-            .envs(self.inherited.iter().map(|(name, value)| (name, value)))
-            .envs(self.own_environment.iter().map(|(name, value)| (name, value.expose())))
-            .stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true);
-        let child = command
-            .spawn()
-            .map_err(|error| ToolError::failed(format!("cannot start '{}': {error}", self.program)))?;
-        let mut group = Group::of(child);
-        let (status, stdout, stderr) = group.communicate(stdin).await?;
+        let mut running = self.start(arguments, stdin.is_some()).map_err(ToolError::failed)?;
+        let (status, stdout, stderr) = communicate(&mut running, stdin).await?;
         if status.success() {
             return Ok(output(&stdout));
         }
         let complaint = String::from_utf8_lossy(if stderr.is_empty() { &stdout } else { &stderr });
         let complaint: String = complaint.trim().chars().take(MAX_STDERR_SHOWN).collect();
-        let text = format!("'{}' ended with {status}: {complaint}", self.program);
+        let text = format!("'{}' {}: {complaint}", self.program, ending(status));
         Ok(ToolOutput::error(self.redactor.scrub(&text)))
+    }
+
+    /// Starts the program. All of it ends when the answer is dropped, or when this process does.
+    fn start(&self, arguments: Vec<String>, has_stdin: bool) -> Result<ProcessTree, String> {
+        let inherited =
+            self.around.environment.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let own =
+            self.own_environment.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value.expose())));
+        let environment: Vec<(&OsStr, &OsStr)> = inherited.chain(own).collect();
+        let path = environment.iter().rfind(|(name, _)| *name == "PATH").map(|(_, value)| *value);
+        // Without a PATH, programs are looked for where the system's own are.
+        let path = path.unwrap_or(OsStr::new("/usr/bin:/bin"));
+        let program = find_program(&self.program, Some(path), Some(&self.directory))?;
+        let start = || -> io::Result<ProcessTree> {
+            let mut tree = TreeCommand::new(&program, self.around.guard.as_ref())?;
+            tree.command()
+                .args(arguments)
+                .current_dir(&self.directory)
+                .env_clear()
+                .envs(environment)
+                .stdin(if has_stdin { Stdio::piped() } else { Stdio::null() })
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            tree.spawn()
+        };
+        start().map_err(|error| format!("cannot start '{}': {error}", self.program))
     }
 }
 
@@ -96,46 +107,24 @@ fn output(stdout: &[u8]) -> ToolOutput {
     }
 }
 
-/// A child and everything in its process group, all of which end when this is dropped.
-struct Group {
-    child: Child,
-    id: Option<Pid>,
-}
-
-impl Group {
-    fn of(child: Child) -> Self {
-        let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        Self { child, id }
-    }
-
-    async fn communicate(
-        &mut self,
-        stdin: Option<String>,
-    ) -> Result<(std::process::ExitStatus, Vec<u8>, Vec<u8>), ToolError> {
-        let (input, stdout, stderr) =
-            (self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take());
-        let feed = async {
-            if let (Some(mut input), Some(text)) = (input, stdin) {
-                // A program may well end without reading all of it.
-                let _ = input.write_all(text.as_bytes()).await;
-            }
-        };
-        let ((), stdout, stderr) = tokio::join!(feed, read_limited(stdout), read_limited(stderr));
-        let (stdout, stderr) = (stdout?, stderr?);
-        let status = self.child.wait().await;
-        let status =
-            status.map_err(|error| ToolError::failed(format!("cannot wait for the command: {error}")))?;
-        Ok((status, stdout, stderr))
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(id) = self.id {
-            // What has ended already cannot be killed, which is fine.
-            let _ = kill_process_group(id, Signal::KILL);
+/// Feeds the program, and reads what it writes until it ends.
+async fn communicate(
+    running: &mut ProcessTree,
+    text: Option<String>,
+) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), ToolError> {
+    let (stdin, stdout, stderr) = running.take_streams();
+    let feed = async {
+        if let (Some(mut stdin), Some(text)) = (stdin, text) {
+            // A program may well end without reading all of it.
+            let _ = stdin.write_all(text.as_bytes()).await;
         }
-    }
+    };
+    let ((), stdout, stderr) = tokio::join!(feed, read_limited(stdout), read_limited(stderr));
+    let (stdout, stderr) = (stdout?, stderr?);
+    let status = running.wait().await;
+    let status =
+        status.map_err(|error| ToolError::failed(format!("cannot wait for the command: {error}")))?;
+    Ok((status, stdout, stderr))
 }
 
 async fn read_limited(stream: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, ToolError> {

@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use onetool_core::{Prompt, Resource, Tool, ToolSpec};
+use onetool_proxy::Surroundings;
 
 use crate::config::{Config, Location, ToolBody, ToolConfig};
 use crate::interpreter::Interpreter;
@@ -43,7 +44,7 @@ impl Declared {
     /// Makes what the configuration declares, without registering any of it.
     pub(crate) fn from_config(
         config: &Config,
-        environment: &ChildEnvironment,
+        around: &Surroundings,
         interpreter: &Interpreter,
     ) -> Result<Self, DeclareError> {
         let client = http_tool::LazyClient::default();
@@ -56,8 +57,7 @@ impl Declared {
                     Arc::new(made.map_err(failed)?)
                 }
                 ToolBody::Command(body) => {
-                    let made =
-                        command_tool::CommandTool::new(spec, body, timeout, environment.clone(), redactor);
+                    let made = command_tool::CommandTool::new(spec, body, timeout, around.clone(), redactor);
                     Arc::new(made.map_err(failed)?)
                 }
                 ToolBody::Python(code) => interpreter

@@ -77,8 +77,9 @@ pub struct GatewayOptions {
     /// [`worker_main`](crate::worker_main). Without it there is no `run` tool, web pages cannot be read, and OpenAPI
     /// descriptions and SQLite files are read in this process.
     pub worker: Option<WorkerCommand>,
-    /// How to start the process that ends the children of upstream servers when this one is killed; without it,
-    /// nobody does.
+    /// How to start the process that ends upstream servers and declared commands, with everything they started, when
+    /// they end and when this one is killed; without it, only what stays in their process groups ends, and nothing
+    /// does when this one is killed.
     pub guard: Option<Guard>,
     /// The folder in which plans of OpenAPI descriptions are kept; without it, none are.
     pub cache: Option<PathBuf>,
@@ -86,6 +87,12 @@ pub struct GatewayOptions {
     pub load: Option<LoadConfig>,
     /// How the operator reloads, as a command to type; agents are told it for changes that only the operator may make.
     pub operator_reload: Option<String>,
+}
+
+impl GatewayOptions {
+    fn surroundings(&self) -> Surroundings {
+        Surroundings { environment: self.children.clone(), guard: self.guard.clone() }
+    }
 }
 
 /// What a reload changed.
@@ -173,9 +180,9 @@ impl Gateway {
             #[cfg(feature = "web")]
             history: history.clone(),
         }));
-        let around = Surroundings { environment: options.children.clone(), guard: options.guard.clone() };
         let loader = Loader { cache: options.cache.clone(), jobs: jobs.clone() };
-        let sources = Sources::new(server.clone(), stats.clone(), clock.clone(), around, loader);
+        let sources =
+            Sources::new(server.clone(), stats.clone(), clock.clone(), options.surroundings(), loader);
         server.wait_with(wait_for(&sources));
         let inner = Arc::new(Inner {
             server,
@@ -415,7 +422,7 @@ impl Inner {
     }
 
     fn apply(&self, config: Config, packs: Packs) -> Result<(), GatewayError> {
-        let declared = Declared::from_config(&config, &self.options.children, &self.interpreter)?;
+        let declared = Declared::from_config(&config, &self.options.surroundings(), &self.interpreter)?;
         let mut broken = Vec::new();
         let table = self.sources.lock();
         self.server.shared_catalog().replace(|catalog| {
