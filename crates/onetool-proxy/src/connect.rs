@@ -113,8 +113,8 @@ impl Connector {
             Transport::Http { url, headers } => {
                 let permanent = |reason| ConnectError { reason, is_permanent: true };
                 let limits = &self.config.limits;
-                let transport =
-                    crate::http::transport(url, headers, self.config.connect_timeout, limits.message);
+                let (name, patience) = (self.name.clone(), self.config.connect_timeout);
+                let transport = crate::http::transport(name, url, headers, patience, limits.message);
                 self.open(transport.map_err(permanent)?, None, generation, opening).await
             }
         }

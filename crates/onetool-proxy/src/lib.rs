@@ -50,6 +50,7 @@ mod stderr;
 mod supervisor;
 mod tap;
 mod tool;
+mod unreadable;
 mod upstream;
 
 pub use config::{ConfigError, Limits, Timing, Transport, UpstreamConfig};

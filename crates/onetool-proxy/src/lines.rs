@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorData, JsonRpcMessage,
-    JsonRpcNotification, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorData, JsonRpcError,
+    JsonRpcMessage, JsonRpcNotification, JsonRpcResponse, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -19,6 +19,7 @@ use tokio::sync::Mutex;
 
 use crate::Limits;
 use crate::scrub::cut;
+use crate::unreadable::{self, request_id};
 
 const SHOWN_GARBAGE: usize = 120;
 /// How much of the beginning and of the end of a line that is too long is looked at for its id.
@@ -108,7 +109,17 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         if line.is_empty() {
             return None;
         }
-        let message = serde_json::from_slice(line).ok().and_then(|message| self.read_message(message));
+        let message = match serde_json::from_slice(line).and_then(|message| self.read_message(message)) {
+            Ok(message) => Some(message),
+            Err(error) => unreadable::replaced(&self.name, line, &error),
+        };
+        if let Some(
+            JsonRpcMessage::Response(JsonRpcResponse { id, .. })
+            | JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }),
+        ) = &message
+        {
+            self.waiting.remove(id);
+        }
         match &message {
             Some(_) if self.garbage > 0 => {
                 self.garbage = 0;
@@ -120,19 +131,14 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         message
     }
 
-    fn read_message(&mut self, mut message: Value) -> Option<ServerJsonRpcMessage> {
+    fn read_message(&self, mut message: Value) -> serde_json::Result<ServerJsonRpcMessage> {
         let id = message.get("id").and_then(request_id);
         let is_raw = id.as_ref().is_some_and(|id| !self.typed.contains(id));
-        if let Some(id) = &id
-            && message.get("method").is_none()
-        {
-            self.waiting.remove(id);
-        }
         if let (Some(id), true, Some(result)) = (id, is_raw, message.get_mut("result")) {
             let result = ServerResult::CustomResult(CustomResult::new(result.take()));
-            return Some(ServerJsonRpcMessage::response(result, id));
+            return Ok(ServerJsonRpcMessage::response(result, id));
         }
-        serde_json::from_value(message).ok()
+        serde_json::from_value(message)
     }
 
     /// Fails the request that an over-long line answers; all that wait, if the line does not show which one it is.
@@ -160,15 +166,6 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         let shown = cut(shown.trim(), SHOWN_GARBAGE).escape_debug().to_string();
         tracing::debug!(target: "upstream", server = %self.name, "a line on standard output is not an MCP message: {shown}");
         self.findings.set(Some(format!("its standard output is no MCP, it begins with '{shown}'")));
-    }
-}
-
-/// Reads an id; the SDK sends numbers, and some servers answer with the same number as text.
-fn request_id(id: &Value) -> Option<RequestId> {
-    let number = id.as_i64().or_else(|| id.as_str().and_then(|text| text.parse().ok()));
-    match number {
-        Some(number) => Some(RequestId::Number(number)),
-        None => serde_json::from_value(id.clone()).ok(),
     }
 }
 

@@ -123,3 +123,30 @@ async fn o6_a_message_that_is_too_long_fails_by_name_and_only_its_call() {
     assert!(call(&upstream, "echo").await.is_ok());
     upstream.shut_down().await;
 }
+
+#[tokio::test]
+async fn l5_a_response_that_cannot_be_decoded_fails_its_call_at_once_and_only_that() {
+    let too_deep = "server 'up' sent a response that nests too deep: more than 128 levels (error -32603)";
+    let unreadable = "server 'up' sent a response that cannot be read: ";
+    for (how, expected) in [
+        ("deep", too_deep),
+        ("deep-id-last", too_deep),
+        ("odd-error", unreadable),
+        ("lone-surrogate", unreadable),
+    ] {
+        let mut config = scripted(&[&format!("garble={how}")]);
+        // Longer than the test may take: a call that waits for its deadline fails the test.
+        config.timeout = Duration::from_secs(3600);
+        let upstream = connected(config).await;
+        let host = Arc::new(Host::default());
+        let (slow, cx) = (tool(&upstream, "slow"), host.context());
+        let other = tokio::spawn(async move { slow.call(JsonObject::new(), &cx).await });
+        host.news.notified().await;
+        let error = call(&upstream, "huge").await.unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{how}: {error}");
+        assert!(!other.is_finished());
+        other.abort();
+        assert!(call(&upstream, "echo").await.is_ok());
+        upstream.shut_down().await;
+    }
+}

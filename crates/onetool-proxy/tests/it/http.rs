@@ -147,3 +147,18 @@ async fn r1_a_server_that_is_not_there_is_named_and_found_when_it_comes() {
     state(&upstream, State::is_connected).await;
     upstream.shut_down().await;
 }
+
+#[tokio::test]
+async fn l5_a_response_that_nests_too_deep_fails_its_call_at_once_over_http() {
+    let web = Web::start(Script { depth: 1000, ..Script::default() }).await;
+    let mut config = config(&web, None);
+    // Longer than the test may take: a call that waits for its deadline fails the test.
+    config.timeout = std::time::Duration::from_secs(3600);
+    let upstream = connected(config).await;
+    for name in ["read", "put"] {
+        let error = call(&upstream, name).await.unwrap_err().to_string();
+        let expected = "server 'up' sent a response that nests too deep: more than 128 levels (error -32603)";
+        assert_eq!(error, expected, "{name}");
+    }
+    upstream.shut_down().await;
+}

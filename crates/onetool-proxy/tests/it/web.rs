@@ -28,6 +28,8 @@ pub(crate) struct Script {
     pub(crate) redirect: Option<String>,
     /// Whether calls are answered with an error that repeats the credentials.
     pub(crate) is_indiscreet: bool,
+    /// How deep the result of a call nests, if it does: `read` answers with JSON, other tools with an event.
+    pub(crate) depth: usize,
     /// Every value of the `Authorization` header that came in.
     pub(crate) authorizations: Mutex<Vec<Option<String>>>,
 }
@@ -129,7 +131,20 @@ async fn serve(
             ]}))
             .into_response()
         }
+        "tools/call" if script.depth > 0 => too_deep(id, script.depth, name),
         "tools/call" => answer(json!({"content": [{"type": "text", "text": name}]})).into_response(),
         _ => StatusCode::ACCEPTED.into_response(),
+    }
+}
+
+fn too_deep(id: &Value, depth: usize, name: &str) -> Response {
+    let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+    let message = format!(
+        r#"{{"result":{{"content":[],"structuredContent":{{"a":{open}{close}}}}},"jsonrpc":"2.0","id":{id}}}"#
+    );
+    if name == "read" {
+        ([("content-type", "application/json")], message).into_response()
+    } else {
+        ([("content-type", "text/event-stream")], format!("data: {message}\n\n")).into_response()
     }
 }
