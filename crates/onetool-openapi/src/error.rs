@@ -66,6 +66,30 @@ pub enum LoadError {
         /// The host.
         host: String,
     },
+    /// Credentials would go to a server that only the description names.
+    #[error(
+        "the description from {description} names the server {server}; credentials go only to an origin that the \
+         configuration names, so set base_url to that server if you trust it"
+    )]
+    ForeignServer {
+        /// Where the description is.
+        description: String,
+        /// The server's origin.
+        server: String,
+    },
+    /// A client secret would go to an address that only the description names.
+    #[error(
+        "the description wants the client secret sent to {token}, but the API is at {server}; set {key} to that \
+         tokenUrl if you trust it"
+    )]
+    ForeignTokenUrl {
+        /// The origin of the token server.
+        token: String,
+        /// The API's origin.
+        server: String,
+        /// The key that allows it.
+        key: String,
+    },
     /// The pack's name leaves no room for the names of tools.
     #[error("the pack name '{name}' leaves no room for tool names; use one of at most {max} characters")]
     PackName {

@@ -1,5 +1,6 @@
 //! From an origin to tools.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
 use crate::cache::CacheFile;
-use crate::call::{Base, OperationTool, Shared};
+use crate::call::{Base, OperationTool, Shared, TokenUrl};
 use crate::document::{Location, shown_url};
 use crate::error::PlanError;
 use crate::guard::NetworkGuard;
@@ -112,9 +113,9 @@ impl Loader {
         let from_cache = cached.is_some();
         let plan = match cached {
             Some(plan) => plan,
-            None => self.plan(location, bytes, file, &client, &options).await?,
+            None => self.plan(location.clone(), bytes, file, &client, &options).await?,
         };
-        let mut api = assemble(plan, &options, headers, client).await?;
+        let mut api = assemble(plan, &location, &options, headers, client).await?;
         api.report.document_bytes = document_bytes;
         api.report.from_cache = from_cache;
         Ok(api)
@@ -261,6 +262,7 @@ fn headers(options: &ApiOptions) -> Result<HeaderMap, LoadError> {
 
 async fn assemble(
     plan: Plan,
+    location: &Location,
     options: &ApiOptions,
     headers: HeaderMap,
     client: LazyClient,
@@ -268,7 +270,6 @@ async fn assemble(
     let Plan { header, operations, store } = plan;
     let guard = client.guard().clone();
     let of_description = header.base_url.as_deref().and_then(|url| Url::parse(url).ok());
-    let base_is_given = options.base_url.is_some();
     let base = options.base_url.clone().or(of_description);
     let has_credentials = !options.auth.is_empty() || headers.keys().any(is_secret);
     if let Some(base) = &base {
@@ -278,15 +279,22 @@ async fn assemble(
         return Err(LoadError::NoBaseUrl { reason: header.no_base_url });
     }
     let limit = options.limits.answer_bytes;
-    let shared_base = Base { url: base.clone(), is_given: base_is_given };
+    let trusted = trusted(options, location, base.as_ref(), has_credentials)?;
+    let shared_base = Base { url: base.clone(), trusted };
     let shared =
         Shared::new(store, shared_base, headers, client, limit, options.auth.clone(), header.schemes);
-    for url in shared.token_urls() {
+    for TokenUrl { key, url, is_given } in shared.token_urls() {
+        if !is_given && !shared.base.trusts(&url) {
+            let origin = |url: &Url| url.origin().ascii_serialization();
+            let server = base.as_ref().map_or_else(|| "an unknown address".to_owned(), origin);
+            return Err(LoadError::ForeignTokenUrl { token: origin(&url), server, key });
+        }
         check_transport(&url, true)?;
     }
     let shared = Arc::new(shared);
 
-    let mut left_out = header.left_out;
+    let (mut left_out, mut warnings) = (header.left_out, header.warnings);
+    let mut foreign = BTreeSet::new();
     let mut tools: Vec<Arc<dyn Tool>> = Vec::with_capacity(operations.len());
     for operation in operations {
         let server = operation.server.as_deref().and_then(|url| Url::parse(url).ok());
@@ -295,16 +303,25 @@ async fn assemble(
             Some(_) if server.is_none() => Ok(()),
             Some(url) => match guard.check(url).await {
                 Err(refused) => Err(refused.to_string()),
-                Ok(()) => {
-                    check_transport(url, has_credentials && !base_is_given).map_err(|error| error.to_string())
-                }
+                Ok(()) => check_transport(url, has_credentials && shared.base.trusts(url))
+                    .map_err(|error| error.to_string()),
             },
         };
         if let Err(reason) = usable {
             left_out.push((operation.key, reason));
             continue;
         }
+        if let Some(url) = server.filter(|it| has_credentials && !shared.base.trusts(it)) {
+            foreign.insert(url.origin().ascii_serialization());
+        }
         tools.push(Arc::new(tool(&options.name, operation, &shared)));
+    }
+    if !foreign.is_empty() {
+        let foreign: Vec<String> = foreign.into_iter().collect();
+        warnings.push(format!(
+            "operations at {} are called without credentials, which go to one origin only",
+            foreign.join(", ")
+        ));
     }
     let report = Report {
         title: header.title,
@@ -314,11 +331,31 @@ async fn assemble(
         operations: tools.len(),
         left_out,
         renamed: header.renamed,
-        warnings: header.warnings,
+        warnings,
         token_estimate: header.token_estimate,
         ..Report::default()
     };
     Ok(Api { tools, report })
+}
+
+/// Returns the one origin that credentials go to: the base URL's; without one, that of the description's own URL, or of
+/// the server that a description names which the operator has on disk.
+fn trusted(
+    options: &ApiOptions,
+    location: &Location,
+    base: Option<&Url>,
+    has_credentials: bool,
+) -> Result<Option<url::Origin>, LoadError> {
+    let (None, Location::Url(own), Some(base)) = (&options.base_url, location, base) else {
+        return Ok(base.map(Url::origin));
+    };
+    if own.origin() != base.origin() && has_credentials {
+        return Err(LoadError::ForeignServer {
+            description: own.origin().ascii_serialization(),
+            server: base.origin().ascii_serialization(),
+        });
+    }
+    Ok(Some(base.origin()))
 }
 
 /// Makes the tool of an operation; its schemas are built when somebody asks for them.

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use indexmap::IndexMap;
 use onetool_core::ToolError;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::sync::Mutex;
 use url::Url;
 
@@ -23,6 +23,9 @@ const EARLY: Duration = Duration::from_secs(30);
 
 /// What a token lasts if nobody says so.
 const USUAL_LIFE: Duration = Duration::from_mins(5);
+
+/// A token that claims to last longer is renewed all the same.
+const LONGEST_LIFE: Duration = Duration::from_hours(24);
 
 const MAX_TOKEN_ANSWER: usize = 1 << 20;
 
@@ -52,6 +55,15 @@ struct TokenRequest<'a> {
 struct Token {
     value: String,
     ends: Instant,
+}
+
+/// A URL that a client secret is sent to.
+pub(crate) struct TokenUrl {
+    /// The key of the configuration that sets it.
+    pub(crate) key: String,
+    pub(crate) url: Url,
+    /// Whether the operator said so, and not the description.
+    pub(crate) is_given: bool,
 }
 
 /// One credential of a call.
@@ -86,21 +98,24 @@ impl Authenticator {
         this
     }
 
-    /// Returns the URLs that tokens are fetched from.
-    pub(super) fn token_urls(&self) -> impl Iterator<Item = Url> {
-        let has_client = |it: &Credential| matches!(it, Credential::ClientCredentials { .. });
-        let any = self.auth.any.as_ref().is_some_and(has_client);
-        let of_scheme = self.schemes.iter().filter_map(move |(name, scheme)| match scheme {
-            Scheme::OAuth2 { token_url } if any || self.auth.schemes.get(name).is_some_and(has_client) => {
-                token_url.as_deref().and_then(|url| Url::parse(url).ok())
+    /// Returns the URLs that client secrets are sent to.
+    pub(super) fn token_urls(&self) -> Vec<TokenUrl> {
+        let any = self.auth.any.as_ref().map(|it| ("auth".to_owned(), it));
+        let named = self.auth.schemes.iter().map(|(name, it)| (format!("auth.schemes.{name}"), it));
+        let mut urls = Vec::new();
+        for (key, credential) in any.into_iter().chain(named) {
+            let Credential::ClientCredentials { token_url, .. } = credential else { continue };
+            let key = format!("{key}.client_credentials.token_url");
+            if let Some(url) = token_url {
+                urls.push(TokenUrl { key, url: url.clone(), is_given: true });
+                continue;
             }
-            _ => None,
-        });
-        let given = self.auth.all().filter_map(|it| match it {
-            Credential::ClientCredentials { token_url, .. } => token_url.clone(),
-            _ => None,
-        });
-        given.chain(of_scheme)
+            let is_meant = |name: &str| self.proof(name, &[]).is_some_and(|it| it.credential == credential);
+            let schemes = self.schemes.iter().filter(|(name, _)| is_meant(name));
+            let described = schemes.filter_map(|(_, scheme)| described_token_url(Some(scheme)));
+            urls.extend(described.map(|url| TokenUrl { key: key.clone(), url, is_given: false }));
+        }
+        urls
     }
 
     /// Puts the credentials of a call into its request; tells whether one of them can be renewed.
@@ -130,11 +145,7 @@ impl Authenticator {
                     authorize(request, &format!("Basic {}", basic(username, password.expose())))?;
                 }
                 (Credential::ClientCredentials { client_id, client_secret, scopes: given, token_url }, _) => {
-                    let of_scheme = match scheme {
-                        Some(Scheme::OAuth2 { token_url: Some(url) }) => Url::parse(url).ok(),
-                        _ => None,
-                    };
-                    let Some(url) = token_url.clone().or(of_scheme) else {
+                    let Some(url) = token_url.clone().or_else(|| described_token_url(scheme)) else {
                         return Err(ToolError::failed("nobody says where OAuth2 tokens are; set token_url"));
                     };
                     let scope = if given.is_empty() { scopes.join(" ") } else { given.join(" ") };
@@ -217,6 +228,14 @@ impl Authenticator {
     }
 }
 
+/// Returns where the description says that tokens are.
+fn described_token_url(scheme: Option<&Scheme>) -> Option<Url> {
+    match scheme {
+        Some(Scheme::OAuth2 { token_url: Some(url) }) => Url::parse(url).ok(),
+        _ => None,
+    }
+}
+
 fn fits(credential: &Credential, scheme: Option<&Scheme>) -> bool {
     match (credential, scheme) {
         (Credential::ApiKey(_), Some(Scheme::ApiKey { .. }))
@@ -248,12 +267,12 @@ impl TokenRequest<'_> {
             }
             let bytes = read_limited(response, MAX_TOKEN_ANSWER).await;
             let bytes = bytes.map_err(|error| failed(causes(&error)))?.unwrap_or_default();
-            let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-            if let Some(token) = Token::of(&answer).filter(|_| status.is_success()) {
+            let answer: TokenAnswer = serde_json::from_slice(&bytes).unwrap_or_default();
+            if let Some(token) = Token::from_answer(&answer).filter(|_| status.is_success()) {
                 return Ok(token);
             }
-            let error = answer.get("error").and_then(Value::as_str);
-            refused = format!("HTTP {status}: {}", error.unwrap_or("no access_token in the answer"));
+            let error = text(&answer, "error").unwrap_or_else(|| "no access_token in the answer".to_owned());
+            refused = format!("HTTP {status}: {error}");
         }
         Err(failed(refused))
     }
@@ -280,12 +299,30 @@ impl TokenRequest<'_> {
     }
 }
 
+/// What a token server answers, as it is written: a number may be larger than any that we could hold.
+type TokenAnswer = HashMap<String, Box<RawValue>>;
+
+fn text(answer: &TokenAnswer, key: &str) -> Option<String> {
+    serde_json::from_str(answer.get(key)?.get()).ok()
+}
+
 impl Token {
     /// Reads a token server's answer.
-    fn of(answer: &Value) -> Option<Self> {
-        let value = answer.get("access_token")?.as_str()?.to_owned();
-        let life = answer.get("expires_in").and_then(Value::as_u64).map_or(USUAL_LIFE, Duration::from_secs);
+    fn from_answer(answer: &TokenAnswer) -> Option<Self> {
+        let value = text(answer, "access_token")?;
+        let life = answer.get("expires_in").map_or(USUAL_LIFE, |it| lifetime(it.get()));
         Some(Self { value, ends: Instant::now() + life.saturating_sub(EARLY) })
+    }
+}
+
+/// Reads how long a token lasts: seconds, some servers write them as text.
+fn lifetime(written: &str) -> Duration {
+    match written.trim_matches('"').trim().parse::<f64>() {
+        Ok(seconds) if !seconds.is_nan() => {
+            let seconds = seconds.clamp(0.0, LONGEST_LIFE.as_secs_f64());
+            Duration::try_from_secs_f64(seconds).unwrap_or(USUAL_LIFE)
+        }
+        _ => USUAL_LIFE,
     }
 }
 
@@ -316,4 +353,35 @@ fn put(request: &mut Request, name: &str, place: Place, value: &str) -> Result<(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn h11_a_lifetime_of_any_size_is_read() {
+        let cases = [
+            ("3600", 3600),
+            ("\"3600\"", 3600),
+            ("3600.9", 3600),
+            ("0", 0),
+            ("-1", 0),
+            ("-1e400", 0),
+            ("86401", 86400),
+            ("18446744073709551615", 86400),
+            ("99999999999999999999999999", 86400),
+            ("1e400", 86400),
+            ("\"1e400\"", 86400),
+            ("null", 300),
+            ("\"soon\"", 300),
+            ("{}", 300),
+        ];
+        for (written, expected) in cases {
+            assert_eq!(lifetime(written).as_secs(), expected, "{written}");
+            let answer = format!(r#"{{"access_token": "t", "expires_in": {written}}}"#);
+            let answer: TokenAnswer = serde_json::from_str(&answer).unwrap();
+            assert_eq!(Token::from_answer(&answer).unwrap().value, "t", "{written}");
+        }
+    }
 }

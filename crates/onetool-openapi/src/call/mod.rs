@@ -23,6 +23,7 @@ use crate::store::{Span, Store};
 use crate::transport::{LazyClient, MAX_REDIRECTS, causes};
 use answer::Answer;
 use auth::Authenticator;
+pub(crate) use auth::TokenUrl;
 use large::Body;
 use request::Request;
 
@@ -36,18 +37,17 @@ pub(crate) struct Shared {
     authenticator: Authenticator,
 }
 
-/// Where operations are that do not say otherwise.
+/// Where operations are that do not say otherwise, and where credentials may go.
 pub(crate) struct Base {
     pub(crate) url: Option<Url>,
-    /// Whether the operator said so, and not the description.
-    pub(crate) is_given: bool,
+    /// The one origin that the operator pointed credentials to.
+    pub(crate) trusted: Option<url::Origin>,
 }
 
 impl Base {
-    /// Tells whether credentials may go there: a server that only the description names gets none once the operator
-    /// named another one.
-    fn trusts(&self, server: &Url) -> bool {
-        !self.is_given || self.url.as_ref().is_some_and(|it| it.origin() == server.origin())
+    /// Returns whether credentials and configured headers may go to a server.
+    pub(crate) fn trusts(&self, server: &Url) -> bool {
+        self.trusted.as_ref() == Some(&server.origin())
     }
 }
 
@@ -67,7 +67,7 @@ impl Shared {
         Self { store, base, headers, client, answer_bytes, authenticator }
     }
 
-    pub(crate) fn token_urls(&self) -> impl Iterator<Item = Url> {
+    pub(crate) fn token_urls(&self) -> Vec<TokenUrl> {
         self.authenticator.token_urls()
     }
 }

@@ -229,7 +229,7 @@ async fn a5_credentials_over_plain_http_to_another_host_are_refused_at_load() {
         .unwrap();
     load("https://api.example", bearer).await.unwrap();
     load("http://localhost:1", bearer).await.unwrap();
-    // An operation with a server of its own is left out alone.
+    // An operation with a server of its own gets none of them, so that nobody can read them.
     let mut mixed = openapi(
         json!({"/x": {"get": {"operationId": "go"}}, "/y": {"get": {"operationId": "y", "servers": [{"url": "http://other.example"}]}}}),
     );
@@ -237,7 +237,11 @@ async fn a5_credentials_over_plain_http_to_another_host_are_refused_at_load() {
     let mut options = ApiOptions::new("x");
     bearer(&mut options);
     let api = load_text(mixed.to_string(), options).await.unwrap();
-    assert_eq!((api.tools.len(), api.report.left_out[0].0.as_str()), (1, "y"));
+    assert_eq!(api.tools.len(), 2);
+    assert_eq!(
+        api.report.warnings,
+        ["operations at http://other.example are called without credentials, which go to one origin only"]
+    );
 }
 
 #[tokio::test]
@@ -256,4 +260,123 @@ async fn p4_a_server_that_only_the_description_names_gets_no_credentials_of_the_
     assert!(named.only().header("authorization").is_some());
     let seen = other.only();
     assert_eq!((seen.header("authorization"), seen.header("x-key")), (None, None));
+}
+
+fn client(token_url: Option<url::Url>) -> Credential {
+    Credential::ClientCredentials {
+        client_id: "me".into(),
+        client_secret: SECRET.into(),
+        scopes: vec![],
+        token_url,
+    }
+}
+
+fn with_token_url(token_url: &str) -> String {
+    let flow = json!({"tokenUrl": token_url, "scopes": {}});
+    let schemes = json!({"o": {"type": "oauth2", "flows": {"clientCredentials": flow}}});
+    secured(schemes, json!([{"o": []}])).to_string()
+}
+
+#[tokio::test]
+async fn h11_a_client_secret_is_not_sent_to_a_token_url_that_only_the_description_names() {
+    let (api, thief) = (Upstream::echo().await, Upstream::echo().await);
+    let stolen = thief.url("/token");
+    let origin = |upstream: &Upstream| upstream.url("/").origin().ascii_serialization();
+    let any = Auth::of(client(None));
+    let named = Auth { any: None, schemes: [("o".to_owned(), client(None))].into() };
+    for (auth, key) in
+        [(any, "auth.client_credentials.token_url"), (named, "auth.schemes.o.client_credentials.token_url")]
+    {
+        let mut options = options_at(&api);
+        options.allow_private = true;
+        options.auth = auth;
+        let error = load_text(with_token_url(stolen.as_str()), options).await.map(|_| ()).unwrap_err();
+        let expected = format!(
+            "the description wants the client secret sent to {}, but the API is at {}; set {key} to that tokenUrl \
+             if you trust it",
+            origin(&thief),
+            origin(&api)
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!(thief.take().is_empty());
+    // The operator may point it there, and a description may point it to its own API.
+    for (described, given) in [(stolen.as_str(), Some(&stolen)), (api.url("/token").as_str(), None)] {
+        let mut options = options_at(&api);
+        options.auth = Auth::of(client(given.cloned()));
+        load_text(with_token_url(described), options).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn h11_a_client_secret_does_not_follow_a_redirect() {
+    let thief = Upstream::echo().await;
+    let target = thief.url("/token").to_string();
+    let api = Upstream::start(move |_| Reply {
+        status: 307,
+        headers: vec![("location".into(), target.clone())],
+        body: vec![],
+    })
+    .await;
+    let mut options = options_at(&api);
+    options.allow_private = true;
+    options.auth = Auth::of(client(None));
+    let loaded = load_text(with_token_url(api.url("/token").as_str()), options).await.unwrap();
+    let error = call(&loaded, "go", json!({})).await.unwrap_err().to_string();
+    assert!(error.contains("cannot get an OAuth2 token: HTTP 307"), "{error}");
+    assert!(thief.take().is_empty());
+}
+
+#[tokio::test]
+async fn h11_credentials_go_to_another_server_than_the_descriptions_only_if_the_operator_says_so() {
+    let (home, other) = (Upstream::echo().await, Upstream::echo().await);
+    let mut description = openapi(json!({
+        "/x": {"get": {"operationId": "x"}},
+        "/y": {"get": {"operationId": "y", "servers": [{"url": other.url("/").as_str()}]}},
+    }));
+    let load = async |description: &Value, base: Option<url::Url>, change: fn(&mut ApiOptions)| {
+        let mut options = ApiOptions::new("api");
+        options.allow_private = true;
+        change(&mut options);
+        let origin = onetool_openapi::Origin::Text { text: description.to_string(), base };
+        onetool_openapi::load(origin, options, None).await
+    };
+    let bearer = |options: &mut ApiOptions| options.auth = Auth::of(Credential::Bearer(SECRET.into()));
+    let header = |options: &mut ApiOptions| _ = options.headers.insert("X-Api-Key".into(), SECRET.into());
+    // The description is at home and says that the API is elsewhere.
+    description["servers"] = json!([{"url": other.url("/").as_str()}]);
+    for change in [bearer as fn(&mut ApiOptions), header] {
+        let error = load(&description, Some(home.url("/spec.json")), change).await.map(|_| ()).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, LoadError::ForeignServer { .. }), "{text}");
+        assert!(text.contains("set base_url") && !text.contains(SECRET), "{text}");
+    }
+    load(&description, Some(home.url("/spec.json")), |_| {}).await.unwrap();
+    // A description on disk is the operator's, and so is the server that it names; one operation's own server is not.
+    description["servers"] = json!([{"url": home.url("/").as_str()}]);
+    for base in [None, Some(home.url("/spec.json"))] {
+        let api = load(&description, base, bearer).await.unwrap();
+        call(&api, "x", json!({})).await.unwrap();
+        call(&api, "y", json!({})).await.unwrap();
+        assert!(home.only().header("authorization").is_some());
+        assert_eq!(other.only().header("authorization"), None);
+    }
+}
+
+#[tokio::test]
+async fn h11_a_token_of_any_lifetime_is_used() {
+    for lifetime in ["1e400", "99999999999999999999", "-5", "1.5e3", "\"3600\"", "null", "[]"] {
+        let answer = format!(r#"{{"access_token": "token-of-mine", "expires_in": {lifetime}}}"#);
+        let upstream = Upstream::start(move |seen| match seen.line.as_str() {
+            "POST /token" => Reply::new(200, "application/json", answer.clone()),
+            _ => Reply::json(&json!({"ok": true})),
+        })
+        .await;
+        let mut options = options_at(&upstream);
+        options.auth = Auth::of(client(None));
+        let api = load_text(with_token_url(upstream.url("/token").as_str()), options).await.unwrap();
+        assert!(!call(&api, "go", json!({})).await.unwrap().is_error, "{lifetime}");
+        let seen = upstream.take();
+        assert_eq!(seen.last().unwrap().header("authorization"), Some("Bearer token-of-mine"), "{lifetime}");
+    }
 }
