@@ -36,6 +36,7 @@ mod tool;
 mod uri_template;
 #[cfg(feature = "validate")]
 pub mod validate;
+mod wildcard;
 
 pub use content::{ContentBlock, ResourceContents, ToolOutput};
 pub use context::{CallContext, CallHost, Caller, ClientInfo, LogLevel, Progress};
@@ -56,6 +57,7 @@ pub use signature::{Parameter, parameters, python_type, signature};
 pub use similar::{COMPARED_MAX, shorten, shown, similar_items, similar_names, similarity};
 pub use tool::{IntoToolOutput, Json, Tool, ToolAnnotations, ToolFn, ToolSpec, dynamic_tool, tool_fn};
 pub use uri_template::UriTemplate;
+pub use wildcard::matches_wildcard;
 
 /// A JSON object whose keys keep the order in which they were written.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

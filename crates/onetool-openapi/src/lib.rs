@@ -10,7 +10,6 @@ mod cache;
 mod call;
 mod document;
 mod error;
-mod glob;
 mod guard;
 mod load;
 mod media_type;

@@ -4,11 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use onetool_core::ToolAnnotations;
+use onetool_core::{ToolAnnotations, matches_wildcard};
 use serde::{Deserialize, Serialize};
 use url::Url;
-
-use crate::glob::matches_glob;
 
 /// How one API is turned into a pack of tools.
 ///
@@ -143,11 +141,12 @@ impl Filter {
 
     /// For each list: whether it is empty, and whether the operation matches it.
     fn lists(&self, it: &Candidate<'_>) -> [(bool, bool); 4] {
-        let named = |glob: &String| matches_glob(glob, it.id) || matches_glob(glob, it.name);
+        let named =
+            |glob: &String| matches_wildcard(glob, it.id, None) || matches_wildcard(glob, it.name, None);
         [
             (self.operations.is_empty(), self.operations.iter().any(named)),
             (self.tags.is_empty(), self.tags.iter().any(|tag| it.tags.contains(tag))),
-            (self.paths.is_empty(), self.paths.iter().any(|glob| matches_glob(glob, it.path))),
+            (self.paths.is_empty(), self.paths.iter().any(|glob| matches_wildcard(glob, it.path, None))),
             (self.methods.is_empty(), self.methods.iter().any(|one| one.eq_ignore_ascii_case(it.method))),
         ]
     }

@@ -128,7 +128,10 @@ impl OtHost for Host {
             let append = move || notify::append(&config.notify, &topic, &message, now, &own.look());
             let written = tokio::task::spawn_blocking(append).await;
             written.unwrap_or_else(|error| {
-                Err(NotifyError { path: std::path::PathBuf::new(), source: std::io::Error::other(error) })
+                Err(NotifyError::Append {
+                    path: std::path::PathBuf::new(),
+                    source: std::io::Error::other(error),
+                })
             })
         })
     }

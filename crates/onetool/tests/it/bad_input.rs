@@ -117,3 +117,20 @@ async fn after_shutdown_new_calls_are_refused() {
     let error = server.call("demo.echo", args, CallContext::detached()).await.unwrap_err();
     assert_eq!(error.to_string(), "the server is shutting down and takes no new calls");
 }
+
+#[tokio::test]
+async fn h12_a_hostile_topic_is_answered_at_once() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let yaml = r#"notify: {topics: [{pattern: "**:*:**:*:**x", file: notes.yaml}, {pattern: "**", file: all.yaml}]}"#;
+    let gateway = crate::gateway(folder.path(), yaml);
+    let client = Client::connect(gateway.server()).await;
+    let hostile =
+        client.call_text("ot_notify", json!({"topic": "a:".repeat(1_000_000), "message": "m"})).await;
+    assert!(
+        hostile.contains("the topic is longer than 1000 characters"),
+        "{}",
+        &hostile[..200.min(hostile.len())]
+    );
+    let longest = client.call_text("ot_notify", json!({"topic": "a:".repeat(500), "message": "m"})).await;
+    assert_eq!(longest, "OK: appended to all.yaml");
+}
