@@ -8,7 +8,7 @@ use onetool_core::{
     BoxFuture, CallContext, JsonObject, OverflowStore, Prompt, PromptMessage, ProviderError, Resource,
     ResourceContents, Tool, ToolOutput, ToolsProvider,
 };
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Semaphore, broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -27,6 +27,9 @@ const MAX_CALLS_IN_FLIGHT: u32 = 1024;
 const OWN_SCHEME: &str = "onetool://";
 /// Updates that a session may be behind before it misses some.
 const UPDATE_BACKLOG: usize = 256;
+
+/// Resources that all sessions together may watch, and streams of news.
+const MAX_SUBSCRIPTIONS: usize = 20_000;
 
 /// Says whether there is something to wait for before the catalog is looked at, and waits.
 pub(crate) type Wait = Box<dyn Fn() -> Option<BoxFuture<'static, ()>> + Send + Sync>;
@@ -48,6 +51,7 @@ struct Inner {
     seal: StateSeal,
     answers_due: TaskTracker,
     sessions: AtomicU64,
+    subscriptions_left: Arc<Semaphore>,
     /// Cancelled, as it were, when the first client has introduced itself.
     greeted: CancellationToken,
     shutdown: CancellationToken,
@@ -261,6 +265,11 @@ impl Server {
     /// Returns a number that no session has had.
     pub(crate) fn new_session(&self) -> u64 {
         self.inner.sessions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Returns how many subscriptions all sessions together may still have.
+    pub(crate) fn subscriptions_left(&self) -> &Arc<Semaphore> {
+        &self.inner.subscriptions_left
     }
 
     pub(crate) fn seal(&self) -> &StateSeal {
@@ -518,6 +527,7 @@ impl ServerBuilder {
             seal: StateSeal::random(),
             answers_due: TaskTracker::new(),
             sessions: AtomicU64::new(0),
+            subscriptions_left: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
             greeted: CancellationToken::new(),
             shutdown: CancellationToken::new(),
         };

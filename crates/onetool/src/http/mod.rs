@@ -8,11 +8,12 @@ mod socket;
 use std::io;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::{Path, Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
+use axum::{Json, Router};
 use onetool_core::Caller;
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,9 @@ use crate::mcp::McpHttp;
 
 /// Largest request body that is taken, unless an [`HttpOptions`] says otherwise.
 pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// Longest name of a profile: it is kept with everything that belongs to its callers.
+const MAX_PROFILE: usize = 64;
 
 /// How long connections may take to finish after the last answer was given.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -143,6 +147,10 @@ async fn named_profile(
     Path(profile): Path<String>,
     mut request: Request,
 ) -> Response {
+    if profile.len() > MAX_PROFILE {
+        let error = format!("The profile's name is longer than {MAX_PROFILE} characters.");
+        return (http::StatusCode::NOT_FOUND, Json(json!({"error": error}))).into_response();
+    }
     if let Some(caller) = request.extensions_mut().get_mut::<Caller>() {
         caller.profile = profile.into();
     }

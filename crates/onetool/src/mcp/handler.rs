@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::call::{ClientCall, is_stateless};
-use super::session::Session;
+use super::session::{Session, SubscribeError, check_stream};
 use super::{convert, news};
 use crate::catalog::SessionKey;
 use crate::dispatch::{CallError, json_size};
@@ -51,7 +51,7 @@ impl Handler {
     /// Makes a handler. This is done for every request of a stateless client, so it has to stay cheap.
     pub(super) fn new(server: Server) -> Self {
         let ended = server.shutdown_token().child_token();
-        let session = Arc::new(Session::new(server.new_session()));
+        let session = Arc::new(Session::new(server.new_session(), server.subscriptions_left().clone()));
         Self { server, session, _news_guard: ended.clone().drop_guard(), ended }
     }
 
@@ -208,10 +208,14 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
+        // The SDK compares every URI with every other; `listen` says what is wrong with too many.
+        let is_fine = check_stream(requested.resource_subscriptions.as_deref().unwrap_or_default()).is_ok();
+        Some(if is_fine { requested.clone() } else { SubscriptionFilter::default() })
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
+        let watched = cx.requested().resource_subscriptions.as_deref().unwrap_or_default();
+        let _permit = self.session.watch_stream(watched).map_err(not_subscribed)?;
         let session = self.session_key(cx.request_context());
         let caller = caller(cx.request_context());
         news::tell_subscription(&self.server, &session, caller, &cx, &self.ended).await;
@@ -223,8 +227,7 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         _cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.session.watch(request.uri);
-        Ok(())
+        self.session.watch(request.uri).map_err(not_subscribed)
     }
 
     async fn unsubscribe(
@@ -459,6 +462,10 @@ fn explain(request: &CustomRequest, is_stateless: bool) -> ErrorData {
     let reason = wrong.unwrap_or_else(|| "they do not fit".into());
     let reason = shown(&reason);
     ErrorData::invalid_params(format!("the parameters of '{method}' are not valid: {reason}"), None)
+}
+
+fn not_subscribed(error: SubscribeError) -> ErrorData {
+    ErrorData::invalid_params(format!("cannot subscribe: {error}"), None)
 }
 
 fn missing_capability(capability: &str) -> ErrorData {

@@ -4,14 +4,16 @@
 //! oversized one, declares `list: true`, and at the end of input waits for the answers that are still due.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use onetool_core::BoxFuture;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientNotification, ClientRequest, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification,
-    RequestId, ServerJsonRpcMessage,
+    ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage,
+    JsonRpcNotification, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -27,6 +29,10 @@ use crate::Server;
 
 /// Longest line that is taken as a message.
 const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// Requests of one client that may wait for their responses at the same time, and the bytes of all of them.
+const MAX_WAITING: usize = 4096;
+const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
 
 /// Reads and writes messages of one client.
 pub(super) struct LineTransport<R, W> {
@@ -45,19 +51,61 @@ pub(super) struct LineTransport<R, W> {
 /// Requests that wait for their answer: ours to wait for at the end of input, the server's when it shuts down.
 #[derive(Clone)]
 struct Due {
-    waiting: Arc<StdMutex<HashMap<RequestId, (TaskTrackerToken, TaskTrackerToken)>>>,
+    waiting: Arc<StdMutex<HashMap<RequestId, WaitingRequest>>>,
+    load: Arc<Load>,
     ours: TaskTracker,
     all: TaskTracker,
 }
 
+/// How much waits, answers that are not written yet included.
+#[derive(Default)]
+struct Load {
+    requests: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+/// A request, until its answer is written.
+struct WaitingRequest {
+    bytes: usize,
+    load: Arc<Load>,
+    _until_answered: (TaskTrackerToken, TaskTrackerToken),
+}
+
+impl Drop for WaitingRequest {
+    fn drop(&mut self) {
+        self.load.requests.fetch_sub(1, Ordering::Relaxed);
+        self.load.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
 impl Due {
-    fn add(&self, id: RequestId) {
-        let tokens = (self.ours.token(), self.all.token());
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, tokens);
+    /// Notes a request, unless too much waits already.
+    fn add(&self, id: RequestId, bytes: usize) -> Result<(), ErrorData> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let Entry::Vacant(place) = waiting.entry(id) else {
+            return Err(ErrorData::invalid_request(
+                "a request with this id still waits for its response",
+                None,
+            ));
+        };
+        let requests = self.load.requests.load(Ordering::Relaxed);
+        let all_bytes = self.load.bytes.load(Ordering::Relaxed) + bytes;
+        if requests >= MAX_WAITING || (requests > 0 && all_bytes > MAX_WAITING_BYTES) {
+            let text = format!(
+                "too many requests wait for their responses: at most {MAX_WAITING}, and {MAX_WAITING_BYTES} bytes"
+            );
+            return Err(ErrorData::new(ErrorCode(-32000), text, None));
+        }
+        self.load.requests.fetch_add(1, Ordering::Relaxed);
+        self.load.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let _until_answered = (self.ours.token(), self.all.token());
+        place.insert(WaitingRequest { bytes, load: self.load.clone(), _until_answered });
+        Ok(())
     }
 
-    fn remove(&self, id: &RequestId) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    /// Takes a request out; its id is free again, but it counts until it is dropped.
+    fn remove(&self, id: &RequestId) -> Option<WaitingRequest> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }
 
@@ -73,8 +121,12 @@ where
         ended: CancellationToken,
         unread: BoxFuture<'static, ()>,
     ) -> Self {
-        let due =
-            Due { waiting: Arc::default(), ours: TaskTracker::new(), all: server.answers_due().clone() };
+        let due = Due {
+            waiting: Arc::default(),
+            load: Arc::default(),
+            ours: TaskTracker::new(),
+            all: server.answers_due().clone(),
+        };
         Self {
             read: BufReader::with_capacity(64 * 1024, read),
             line: Vec::new(),
@@ -185,13 +237,13 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (write, due) = (self.write.clone(), self.due.clone());
         async move {
-            let sent = write_line(&write, &message).await;
-            match &message {
+            // Before it is written: the client may use the id again as soon as it has read the answer.
+            let _until_written = match &message {
                 JsonRpcMessage::Response(answer) => due.remove(&answer.id),
                 JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => due.remove(id),
-                _ => {}
-            }
-            sent
+                _ => None,
+            };
+            write_line(&write, &message).await
         }
     }
 
@@ -206,6 +258,7 @@ where
                 }
             }
             let parsed = self.parse();
+            let bytes = self.line.len();
             self.line.clear();
             match parsed {
                 Some(Ok(message)) => {
@@ -213,15 +266,19 @@ where
                         JsonRpcMessage::Request(request) => {
                             self.saw_request = true;
                             // A stream of news has no end of its own, so nobody waits for it.
-                            if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
-                                self.due.add(request.id.clone());
+                            let has_end =
+                                !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                            if has_end && let Err(error) = self.due.add(request.id.clone(), bytes) {
+                                let refusal = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+                                write_line(&self.write, &refusal).await.ok()?;
+                                continue;
                             }
                         }
                         // A cancelled request gets no answer.
                         JsonRpcMessage::Notification(JsonRpcNotification {
                             notification: ClientNotification::CancelledNotification(cancelled),
                             ..
-                        }) => cancelled.params.request_id.iter().for_each(|id| self.due.remove(id)),
+                        }) => cancelled.params.request_id.iter().for_each(|id| drop(self.due.remove(id))),
                         _ => {}
                     }
                     // Before the first request there is no session that anything else could belong to.

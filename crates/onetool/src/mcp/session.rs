@@ -1,22 +1,42 @@
 //! What belongs to one session: its number, its log level and the resources it watches.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use onetool_core::LogLevel;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::catalog::SessionKey;
+
+/// Resources that one session, or one stream of a stateless client, may watch.
+const MAX_WATCHED: usize = 500;
+
+/// Longest URI of a resource that is watched, in bytes.
+const MAX_URI: usize = 2000;
+
+/// A subscription that is not kept.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SubscribeError {
+    #[error("the URI is longer than {MAX_URI} bytes")]
+    LongUri,
+    #[error("more than {MAX_WATCHED} resources; unsubscribe from some first")]
+    TooMany,
+    #[error("all sessions together have too many subscriptions; try again later")]
+    Full,
+}
 
 /// The state of one session. Sessionless revisions get a fresh one with every request.
 pub(super) struct Session {
     number: u64,
     log_level: Mutex<Option<LogLevel>>,
-    watched: Mutex<HashSet<String>>,
+    watched: Mutex<HashMap<String, OwnedSemaphorePermit>>,
+    /// Subscriptions that all sessions together may still have.
+    left: Arc<Semaphore>,
 }
 
 impl Session {
-    pub(super) fn new(number: u64) -> Self {
-        Self { number, log_level: Mutex::default(), watched: Mutex::default() }
+    pub(super) fn new(number: u64, left: Arc<Semaphore>) -> Self {
+        Self { number, log_level: Mutex::default(), watched: Mutex::default(), left }
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -35,8 +55,15 @@ impl Session {
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
     }
 
-    pub(super) fn watch(&self, uri: String) {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
+    pub(super) fn watch(&self, uri: String) -> Result<(), SubscribeError> {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched.contains_key(&uri) {
+            return Ok(());
+        }
+        check_watched(watched.len() + 1, [uri.as_str()])?;
+        let permit = self.left.clone().try_acquire_owned().map_err(|_| SubscribeError::Full)?;
+        watched.insert(uri, permit);
+        Ok(())
     }
 
     pub(super) fn unwatch(&self, uri: &str) {
@@ -44,6 +71,28 @@ impl Session {
     }
 
     pub(super) fn is_watching(&self, uri: &str) -> bool {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).contains(uri)
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).contains_key(uri)
     }
+
+    /// Counts a stream of news and the resources that it watches among the subscriptions, until the permit is dropped.
+    pub(super) fn watch_stream(&self, uris: &[String]) -> Result<OwnedSemaphorePermit, SubscribeError> {
+        check_stream(uris)?;
+        let count = u32::try_from(uris.len() + 1).map_err(|_| SubscribeError::TooMany)?;
+        self.left.clone().try_acquire_many_owned(count).map_err(|_| SubscribeError::Full)
+    }
+}
+
+/// Refuses a stream of news that watches more than a session may.
+pub(super) fn check_stream(uris: &[String]) -> Result<(), SubscribeError> {
+    check_watched(uris.len(), uris.iter().map(String::as_str))
+}
+
+fn check_watched<'a>(count: usize, uris: impl IntoIterator<Item = &'a str>) -> Result<(), SubscribeError> {
+    if count > MAX_WATCHED {
+        return Err(SubscribeError::TooMany);
+    }
+    if uris.into_iter().any(|uri| uri.len() > MAX_URI) {
+        return Err(SubscribeError::LongUri);
+    }
+    Ok(())
 }

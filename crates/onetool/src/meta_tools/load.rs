@@ -15,6 +15,9 @@ use crate::ot::sample_call;
 pub(super) const DESCRIPTION: &str = "Put tools on your own tool list, all of them or, if a name is wrong, none. They \
     stay there for this session only.";
 
+/// Tools that one session may have on its list, and names that one call may give.
+const MAX_LOADED: usize = 500;
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Load {
@@ -33,6 +36,9 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
             "names is empty; give the names of the tools to load, as tool_find gives them",
         );
     }
+    if args.names.len().max(args.unload.len()) > MAX_LOADED {
+        return ToolOutput::error(format!("too many names: one call takes at most {MAX_LOADED}"));
+    }
     let mut unknown = Vec::new();
     let mut load: IndexMap<&ToolName, &Entry> = IndexMap::new();
     for name in args.names.iter().map(|name| name.trim()) {
@@ -50,6 +56,14 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
     }
     let load: Vec<&Entry> = load.into_values().collect();
     let names: Vec<ToolName> = load.iter().map(|entry| entry.name().clone()).collect();
+    let mut after = call.server.active().of(&call.session);
+    after.retain(|name| !unload.contains(name));
+    after.extend(names.iter().cloned());
+    if after.len() > MAX_LOADED {
+        return ToolOutput::error(format!(
+            "at most {MAX_LOADED} tools can be loaded at the same time; take some off with unload=[...] first"
+        ));
+    }
     call.server.active().change(&call.session, &names, &unload);
     // What a person has put on the list of every session goes from there: a list that keeps it would belie the answer.
     call.server.active().change(&SessionKey::Every(call.caller.clone()), &[], &unload);

@@ -26,6 +26,7 @@ mod run_limits;
 mod run_stops;
 mod run_trust;
 mod schemas;
+mod session_limits;
 mod sessions;
 mod sources;
 mod ways;
