@@ -50,12 +50,15 @@ pub use overflow::{Overflow, OverflowStore};
 pub use prompt::{
     IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptSpec, Role, prompt_fn,
 };
-pub use provider::{ToolsProvider, from_async_fn, from_fn};
+pub use provider::{ToolList, ToolsProvider, Waits};
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
 pub use schema::Schema;
 pub use signature::{Parameter, parameters, python_type, signature};
 pub use similar::{COMPARED_MAX, shorten, shown, similar_items, similar_names, similarity};
-pub use tool::{IntoToolOutput, Json, Tool, ToolAnnotations, ToolFn, ToolSpec, dynamic_tool, tool_fn};
+pub use tool::{
+    Declares, IntoToolOutput, Is, Json, Returns, Tool, ToolAnnotations, ToolFn, ToolSpec, Undeclared,
+    dynamic_tool, tool_fn,
+};
 pub use uri_template::UriTemplate;
 pub use wildcard::matches_wildcard;
 

@@ -1,6 +1,6 @@
 //! Prompts: messages made from a few arguments.
 
-use std::marker::PhantomData;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -26,6 +26,24 @@ pub trait Prompt: Send + Sync + 'static {
     fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
         let _ = (argument, typed);
         Box::pin(std::future::ready(Vec::new()))
+    }
+}
+
+impl<T: Prompt + ?Sized> Prompt for Arc<T> {
+    fn spec(&self) -> &PromptSpec {
+        (**self).spec()
+    }
+
+    fn get<'a>(
+        &'a self,
+        args: JsonObject,
+        cx: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
+        (**self).get(args, cx)
+    }
+
+    fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
+        (**self).complete(argument, typed)
     }
 }
 
@@ -113,13 +131,17 @@ impl<T: IntoPromptMessages, E: Into<BoxError>> IntoPromptMessages for Result<T, 
 
 type Completer = Box<dyn Fn(&str, &str) -> Vec<String> + Send + Sync>;
 
-/// A prompt made from a closure; see [`prompt_fn`].
-pub struct PromptFn<A, F> {
+type Handler = Box<
+    dyn Fn(JsonObject, CallContext) -> BoxFuture<'static, Result<Vec<PromptMessage>, PromptError>>
+        + Send
+        + Sync,
+>;
+
+/// A prompt made from a closure; see [`prompt_fn`]. All of them are of one type, so that an array can hold several.
+pub struct PromptFn {
     spec: PromptSpec,
-    schema: JsonObject,
-    handler: F,
+    handler: Handler,
     completer: Option<Completer>,
-    arguments: PhantomData<fn(A)>,
 }
 
 /// Makes a prompt whose arguments come from the type of the handler's arguments; `()` takes none.
@@ -149,11 +171,7 @@ pub struct PromptFn<A, F> {
 ///     prompt_fn("review", "", |args: (), _: CallContext| async move { 42 });
 /// }
 /// ```
-pub fn prompt_fn<A, F, Fut>(
-    name: impl Into<String>,
-    description: impl Into<String>,
-    handler: F,
-) -> PromptFn<A, F>
+pub fn prompt_fn<A, F, Fut>(name: impl Into<String>, description: impl Into<String>, handler: F) -> PromptFn
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
@@ -172,10 +190,18 @@ where
         description: Some(description.into()),
         arguments: arguments.collect(),
     };
-    PromptFn { spec, schema, handler, completer: None, arguments: PhantomData }
+    let made = Arc::new((schema, handler));
+    let handler: Handler = Box::new(move |args, cx| {
+        let made = made.clone();
+        Box::pin(async move {
+            let (schema, handler) = &*made;
+            handler(read_arguments(args, schema)?, cx).await.into_prompt_messages()
+        })
+    });
+    PromptFn { spec, handler, completer: None }
 }
 
-impl<A, F> PromptFn<A, F> {
+impl PromptFn {
     /// Sets a name for people.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
@@ -194,13 +220,7 @@ impl<A, F> PromptFn<A, F> {
     }
 }
 
-impl<A, F, Fut> Prompt for PromptFn<A, F>
-where
-    A: DeserializeOwned + Send + 'static,
-    F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: IntoPromptMessages,
-{
+impl Prompt for PromptFn {
     fn spec(&self) -> &PromptSpec {
         &self.spec
     }
@@ -210,10 +230,7 @@ where
         args: JsonObject,
         cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
-        Box::pin(async move {
-            let args = read_arguments(args, &self.schema)?;
-            (self.handler)(args, cx.clone()).await.into_prompt_messages()
-        })
+        (self.handler)(args, cx.clone())
     }
 
     fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {

@@ -2,14 +2,67 @@
 
 use std::sync::Arc;
 
-use crate::{BoxFuture, ProviderError, Tool};
+use crate::{BoxError, BoxFuture, ProviderError, Tool};
 
 /// Something that knows which tools there are right now.
 ///
-/// It is asked on every request and nothing is cached, so a provider may change its mind at any time.
-pub trait ToolsProvider: Send + Sync + 'static {
+/// It is asked on every request and nothing is cached, so a provider may change its mind at any time. A fixed list is
+/// one, and so is a closure that returns a list, with or without waiting for it:
+///
+/// ```
+/// use onetool_core::{CallContext, ToolsProvider, tool_fn};
+///
+/// fn serve<Kind>(_provider: impl ToolsProvider<Kind>) {}
+///
+/// let now = || [tool_fn("a.b", "", |(): (), _: CallContext| async { "now" })];
+/// serve(now);
+/// serve(move || async move { now() });
+/// ```
+///
+/// `Kind` tells closures that wait from everything else, because Rust could not tell them apart without. Leave it out
+/// to implement the trait, and let a function that takes any provider be generic in it.
+pub trait ToolsProvider<Kind = ()>: Send + Sync + 'static {
     /// Returns the tools.
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn Tool>>, ProviderError>>;
+}
+
+/// The kind of a closure that waits for its list.
+#[derive(Debug, Clone, Copy)]
+pub struct Waits;
+
+/// A list of tools that a provider returns: a `Vec` or an array of tools, or a `Result` of these with any error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of tools",
+    note = "return a `Vec` or an array of tools, or a `Result` of these"
+)]
+pub trait ToolList {
+    /// Returns the tools.
+    ///
+    /// # Errors
+    /// When there is an error instead of a list.
+    fn into_tools(self) -> Result<Vec<Arc<dyn Tool>>, ProviderError>;
+}
+
+impl<T: Tool> ToolList for Vec<T> {
+    fn into_tools(self) -> Result<Vec<Arc<dyn Tool>>, ProviderError> {
+        Ok(self.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect())
+    }
+}
+
+impl<T: Tool, const N: usize> ToolList for [T; N] {
+    fn into_tools(self) -> Result<Vec<Arc<dyn Tool>>, ProviderError> {
+        Vec::from(self).into_tools()
+    }
+}
+
+impl<L: ToolList, E: Into<BoxError>> ToolList for Result<L, E> {
+    fn into_tools(self) -> Result<Vec<Arc<dyn Tool>>, ProviderError> {
+        let provider_error = |error: E| match error.into().downcast::<ProviderError>() {
+            Ok(error) => *error,
+            Err(error) => ProviderError { reason: error.to_string() },
+        };
+        self.map_err(provider_error)?.into_tools()
+    }
 }
 
 impl ToolsProvider for Vec<Arc<dyn Tool>> {
@@ -18,38 +71,23 @@ impl ToolsProvider for Vec<Arc<dyn Tool>> {
     }
 }
 
-/// Makes a provider of a function that has its tools at hand.
-pub fn from_fn<F>(list: F) -> impl ToolsProvider
+impl<F, L> ToolsProvider for F
 where
-    F: Fn() -> Result<Vec<Arc<dyn Tool>>, ProviderError> + Send + Sync + 'static,
+    F: Fn() -> L + Send + Sync + 'static,
+    L: ToolList,
 {
-    struct FromFn<F>(F);
-    impl<F> ToolsProvider for FromFn<F>
-    where
-        F: Fn() -> Result<Vec<Arc<dyn Tool>>, ProviderError> + Send + Sync + 'static,
-    {
-        fn tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn Tool>>, ProviderError>> {
-            Box::pin(async { (self.0)() })
-        }
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn Tool>>, ProviderError>> {
+        Box::pin(async move { self().into_tools() })
     }
-    FromFn(list)
 }
 
-/// Makes a provider of a function that has to wait for its tools.
-pub fn from_async_fn<F, Fut>(list: F) -> impl ToolsProvider
+impl<F, Fut, L> ToolsProvider<Waits> for F
 where
     F: Fn() -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<Vec<Arc<dyn Tool>>, ProviderError>> + Send + 'static,
+    Fut: Future<Output = L> + Send + 'static,
+    L: ToolList,
 {
-    struct FromAsyncFn<F>(F);
-    impl<F, Fut> ToolsProvider for FromAsyncFn<F>
-    where
-        F: Fn() -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Vec<Arc<dyn Tool>>, ProviderError>> + Send + 'static,
-    {
-        fn tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn Tool>>, ProviderError>> {
-            Box::pin((self.0)())
-        }
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn Tool>>, ProviderError>> {
+        Box::pin(async move { self().await.into_tools() })
     }
-    FromAsyncFn(list)
 }

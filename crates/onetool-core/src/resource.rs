@@ -1,6 +1,7 @@
 //! Resources: something a client can read by its URI.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::{BoxError, BoxFuture, CallContext, ResourceContents, ResourceError, UriTemplate};
 
@@ -20,6 +21,24 @@ pub trait Resource: Send + Sync + 'static {
     fn complete<'a>(&'a self, hole: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
         let _ = (hole, typed);
         Box::pin(std::future::ready(Vec::new()))
+    }
+}
+
+impl<T: Resource + ?Sized> Resource for Arc<T> {
+    fn spec(&self) -> &ResourceSpec {
+        (**self).spec()
+    }
+
+    fn read<'a>(
+        &'a self,
+        request: ReadRequest,
+        cx: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Vec<ResourceContents>, ResourceError>> {
+        (**self).read(request, cx)
+    }
+
+    fn complete<'a>(&'a self, hole: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
+        (**self).complete(hole, typed)
     }
 }
 
@@ -84,10 +103,16 @@ impl<T: IntoResourceContents, E: Into<BoxError>> IntoResourceContents for Result
 
 type Completer = Box<dyn Fn(&str, &str) -> Vec<String> + Send + Sync>;
 
-/// A resource made from a closure; see [`resource_fn`].
-pub struct ResourceFn<F> {
+type Handler = Box<
+    dyn Fn(ReadRequest, CallContext) -> BoxFuture<'static, Result<Vec<ResourceContents>, ResourceError>>
+        + Send
+        + Sync,
+>;
+
+/// A resource made from a closure; see [`resource_fn`]. All of them are of one type, so that an array can hold several.
+pub struct ResourceFn {
     spec: ResourceSpec,
-    handler: F,
+    handler: Handler,
     completer: Option<Completer>,
 }
 
@@ -111,16 +136,21 @@ pub struct ResourceFn<F> {
 ///     resource_fn("docs://readme", "readme", |_: ReadRequest, _: CallContext| async move { 42 });
 /// }
 /// ```
-pub fn resource_fn<F, Fut>(uri: impl Into<String>, name: impl Into<String>, handler: F) -> ResourceFn<F>
+pub fn resource_fn<F, Fut>(uri: impl Into<String>, name: impl Into<String>, handler: F) -> ResourceFn
 where
     F: Fn(ReadRequest, CallContext) -> Fut + Send + Sync + 'static,
     Fut: Future + Send + 'static,
     Fut::Output: IntoResourceContents,
 {
+    let handler = Arc::new(handler);
+    let handler: Handler = Box::new(move |request, cx| {
+        let handler = handler.clone();
+        Box::pin(async move { handler(request, cx).await.into_resource_contents() })
+    });
     ResourceFn { spec: ResourceSpec::new(uri, name), handler, completer: None }
 }
 
-impl<F> ResourceFn<F> {
+impl ResourceFn {
     /// Sets what it holds, in words.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
@@ -146,12 +176,7 @@ impl<F> ResourceFn<F> {
     }
 }
 
-impl<F, Fut> Resource for ResourceFn<F>
-where
-    F: Fn(ReadRequest, CallContext) -> Fut + Send + Sync + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: IntoResourceContents,
-{
+impl Resource for ResourceFn {
     fn spec(&self) -> &ResourceSpec {
         &self.spec
     }
@@ -161,7 +186,7 @@ where
         request: ReadRequest,
         cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<Vec<ResourceContents>, ResourceError>> {
-        Box::pin(async move { (self.handler)(request, cx.clone()).await.into_resource_contents() })
+        (self.handler)(request, cx.clone())
     }
 
     fn complete<'a>(&'a self, hole: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {

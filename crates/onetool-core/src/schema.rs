@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use serde_json::{Value, json};
+
 use crate::JsonObject;
 
 /// The JSON Schema of an object, at hand or made when it is first used. Cheap to clone.
@@ -33,6 +35,12 @@ impl Schema {
     /// Makes the schema of an object that may hold anything.
     pub fn any_object() -> Self {
         JsonObject::from_iter([("type".to_owned(), "object".into())]).into()
+    }
+
+    /// Makes the schema of a tool that takes no arguments.
+    pub(crate) fn no_arguments() -> Self {
+        JsonObject::from_iter([("type".to_owned(), "object".into()), ("properties".to_owned(), json!({}))])
+            .into()
     }
 
     /// Returns the schema, to be kept by somebody else too.
@@ -72,6 +80,17 @@ impl Deref for Schema {
 impl From<JsonObject> for Schema {
     fn from(schema: JsonObject) -> Self {
         Self(Arc::new(Inner { built: OnceLock::from(Arc::new(schema)), build: None }))
+    }
+}
+
+/// A value that is not an object cannot describe arguments. It makes a schema that no server accepts, so that the
+/// mistake is told where the tool is registered.
+impl From<Value> for Schema {
+    fn from(schema: Value) -> Self {
+        match schema {
+            Value::Object(schema) => schema.into(),
+            other => JsonObject::from_iter([("properties".to_owned(), other)]).into(),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tools: what is known of them, how they are called, and how to make one from a closure.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -22,6 +23,20 @@ pub trait Tool: Send + Sync + 'static {
         args: JsonObject,
         cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
+}
+
+impl<T: Tool + ?Sized> Tool for Arc<T> {
+    fn spec(&self) -> &ToolSpec {
+        (**self).spec()
+    }
+
+    fn call<'a>(
+        &'a self,
+        args: JsonObject,
+        cx: &'a CallContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        (**self).call(args, cx)
+    }
 }
 
 /// All that a client may know of a tool without calling it.
@@ -58,6 +73,15 @@ impl ToolSpec {
     }
 
     /// Sets the JSON Schema of the arguments.
+    ///
+    /// ```
+    /// use onetool_core::ToolSpec;
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]});
+    /// let spec = ToolSpec::new("orders.get", "Gets an order.").with_input_schema(schema);
+    /// assert_eq!(spec.signature(), "orders.get(id: int)");
+    /// ```
     #[must_use]
     pub fn with_input_schema(mut self, schema: impl Into<Schema>) -> Self {
         self.input_schema = schema.into();
@@ -126,6 +150,10 @@ impl ToolAnnotations {
 pub struct Json<T>(pub T);
 
 /// What a tool handler may return.
+#[diagnostic::on_unimplemented(
+    message = "a tool handler cannot return `{Self}`",
+    note = "return text, data in `Json` or a `serde_json::Value`, content blocks, a `ToolOutput`, `()`, or a `Result` of these"
+)]
 pub trait IntoToolOutput {
     /// Makes the output.
     ///
@@ -176,26 +204,68 @@ impl<T: Serialize> IntoToolOutput for Json<T> {
     }
 }
 
+impl IntoToolOutput for Value {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::structured(self))
+    }
+}
+
 impl<T: IntoToolOutput, E: Into<BoxError>> IntoToolOutput for Result<T, E> {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         self.map_err(ToolError::from_any)?.into_tool_output()
     }
 }
 
+/// A tool that says nothing of the type of its data.
+#[derive(Debug, Clone, Copy)]
+pub struct Undeclared;
+
+/// A tool whose data is of a type, as [`ToolFn::output`] declares it.
+#[derive(Debug, Clone, Copy)]
+pub struct Declares<T>(PhantomData<fn() -> T>);
+
+/// What a handler returns, next to what the tool declares: [`Undeclared`], or [`Declares`] with a type.
+///
+/// A handler that returns [`Json`] of a type can declare that type and no other. One that returns a [`ToolOutput`] or a
+/// [`Value`] can declare any, and one that returns text none.
+#[diagnostic::on_unimplemented(
+    message = "a tool that is `{D}` cannot have a handler that returns `{Self}`",
+    note = "`.output::<T>()` has to name the type that the handler returns in `Json<T>`",
+    note = "a handler returns text, data in `Json` or a `serde_json::Value`, content blocks, a `ToolOutput`, `()`, or a `Result` of these"
+)]
+pub trait Returns<D>: IntoToolOutput {}
+
+impl<O: IntoToolOutput> Returns<Undeclared> for O {}
+impl<T: Serialize> Returns<Declares<T>> for Json<T> {}
+impl<T> Returns<Declares<T>> for ToolOutput {}
+impl<T> Returns<Declares<T>> for Value {}
+impl<T, O: Returns<Declares<T>>, E: Into<BoxError>> Returns<Declares<T>> for Result<O, E> {}
+
+/// The same type.
+pub trait Is<T> {}
+
+impl<T> Is<T> for T {}
+
+type Handler =
+    Box<dyn Fn(JsonObject, CallContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>;
+
 /// A tool made from a closure; see [`tool_fn`] and [`dynamic_tool`].
-pub struct ToolFn<A, F> {
+///
+/// All of them are of one type, so that an array or a `Vec` can hold tools of different closures.
+pub struct ToolFn<D = Undeclared> {
     spec: ToolSpec,
-    handler: F,
-    arguments: PhantomData<fn(A)>,
+    handler: Handler,
+    declared: PhantomData<fn() -> D>,
 }
 
 /// Makes a tool whose schema comes from the type of the handler's arguments.
 ///
-/// The doc comments of the type's fields become the descriptions of the parameters. The handler may return text, a
-/// [`ToolOutput`], content blocks, data in [`Json`], or a `Result` of these with any error.
+/// The doc comments of the type's fields become the descriptions of the parameters; `()` takes none. The handler may
+/// return text, a [`ToolOutput`], content blocks, data in [`Json`] or as a [`Value`], or a `Result` of these with any
+/// error.
 ///
 /// ```
-/// use onetool_core::{CallContext, Json, tool_fn};
+/// use onetool_core::{CallContext, Json, Tool, tool_fn};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Sum {
@@ -206,6 +276,7 @@ pub struct ToolFn<A, F> {
 /// let tool = tool_fn("math.sum", "Adds numbers.", |args: Sum, _cx: CallContext| async move {
 ///     Json(args.numbers.iter().sum::<f64>())
 /// });
+/// assert_eq!(tool.spec().signature(), "math.sum(numbers: list[float])");
 /// ```
 ///
 /// A handler whose argument type is no argument type does not compile (CUS-6.1):
@@ -226,20 +297,20 @@ pub struct ToolFn<A, F> {
 ///     tool_fn("a.b", "", |args: JsonObject, _cx: CallContext| async move { std::thread::current() });
 /// }
 /// ```
-pub fn tool_fn<A, F, Fut>(
+pub fn tool_fn<A, F, Fut, D>(
     name: impl Into<ToolName>,
     description: impl Into<String>,
     handler: F,
-) -> ToolFn<A, F>
+) -> ToolFn<D>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
     Fut: Future + Send + 'static,
-    Fut::Output: IntoToolOutput,
+    Fut::Output: Returns<D>,
 {
     // Made when somebody asks: a server may have many tools that nobody calls.
-    let spec = ToolSpec::new(name, description).with_input_schema(Schema::lazy(schema_of::<A>));
-    ToolFn { spec, handler, arguments: PhantomData }
+    let spec = ToolSpec::new(name, description).with_input_schema(Schema::lazy(arguments_schema::<A>));
+    ToolFn { spec, handler: boxed(handler, read_arguments), declared: PhantomData }
 }
 
 /// Makes a tool whose spec is known only at run time; its handler gets the arguments as they came.
@@ -252,16 +323,16 @@ where
 ///     serde_json::Value::Object(args).to_string()
 /// });
 /// ```
-pub fn dynamic_tool<F, Fut>(spec: ToolSpec, handler: F) -> ToolFn<JsonObject, F>
+pub fn dynamic_tool<F, Fut>(spec: ToolSpec, handler: F) -> ToolFn
 where
     F: Fn(JsonObject, CallContext) -> Fut + Send + Sync + 'static,
     Fut: Future + Send + 'static,
     Fut::Output: IntoToolOutput,
 {
-    ToolFn { spec, handler, arguments: PhantomData }
+    ToolFn { spec, handler: boxed(handler, Ok), declared: PhantomData }
 }
 
-impl<A, F> ToolFn<A, F> {
+impl<D> ToolFn<D> {
     /// Sets the hints about the tool's effects.
     #[must_use]
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
@@ -276,21 +347,43 @@ impl<A, F> ToolFn<A, F> {
         self
     }
 
-    /// Takes the schema of the structured content from a type.
+    /// Takes the schema of the structured content from the type of the handler's data.
+    ///
+    /// ```
+    /// use onetool_core::{CallContext, Json, Tool, tool_fn};
+    ///
+    /// #[derive(serde::Serialize, schemars::JsonSchema)]
+    /// struct Hits {
+    ///     titles: Vec<String>,
+    /// }
+    ///
+    /// let tool = tool_fn("notes.search", "Searches the notes.", |(): (), _cx: CallContext| async {
+    ///     Json(Hits { titles: vec![] })
+    /// });
+    /// assert_eq!(tool.output::<Hits>().spec().output_schema.as_ref().unwrap()["type"], "object");
+    /// ```
+    ///
+    /// A type that contradicts what the handler returns does not compile:
+    ///
+    /// ```compile_fail,E0277
+    /// # use onetool_core::{CallContext, Json, Tool, tool_fn};
+    /// fn d11_an_output_type_that_contradicts_the_handler_does_not_compile() {
+    ///     let handler = |(): (), _cx: CallContext| async { Json(vec![1, 2]) };
+    ///     tool_fn("a.b", "", handler).output::<String>().spec();
+    /// }
+    /// ```
     #[must_use]
-    pub fn output<T: JsonSchema>(mut self) -> Self {
-        self.spec.output_schema = Some(schema_of::<T>().into());
-        self
+    pub fn output<T: JsonSchema>(mut self) -> ToolFn
+    where
+        Declares<T>: Is<D>,
+    {
+        // A type that may be anything has nothing to declare.
+        self.spec.output_schema = Some(schema_of::<T>()).filter(|it| !it.is_empty()).map(Schema::from);
+        ToolFn { spec: self.spec, handler: self.handler, declared: PhantomData }
     }
 }
 
-impl<A, F, Fut> Tool for ToolFn<A, F>
-where
-    A: DeserializeOwned + Send + 'static,
-    F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
-    Fut: Future + Send + 'static,
-    Fut::Output: IntoToolOutput,
-{
+impl Tool for ToolFn {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -300,12 +393,40 @@ where
         args: JsonObject,
         cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(async move {
-            let args = serde_json::from_value(Value::Object(args))
-                .map_err(|error| ToolError::Arguments { reason: error.to_string() })?;
-            (self.handler)(args, cx.clone()).await.into_tool_output()
-        })
+        (self.handler)(args, cx.clone())
     }
+}
+
+/// Makes a handler of one type of any. Nothing of it runs before its future is polled.
+fn boxed<A, F, Fut>(handler: F, read: fn(JsonObject) -> Result<A, ToolError>) -> Handler
+where
+    A: Send + 'static,
+    F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future + Send + 'static,
+    Fut::Output: IntoToolOutput,
+{
+    let handler = Arc::new(handler);
+    Box::new(move |args, cx| {
+        let handler = handler.clone();
+        Box::pin(async move { handler(read(args)?, cx).await.into_tool_output() })
+    })
+}
+
+/// Reads arguments into a handler's own type. One that takes none, such as `()`, is read from nothing.
+fn read_arguments<A: DeserializeOwned + JsonSchema>(args: JsonObject) -> Result<A, ToolError> {
+    serde_json::from_value(Value::Object(args)).or_else(|error| {
+        let nothing = takes_nothing(&schema_of::<A>()).then(|| serde_json::from_value(Value::Null).ok());
+        nothing.flatten().ok_or_else(|| ToolError::Arguments { reason: error.to_string() })
+    })
+}
+
+fn arguments_schema<A: JsonSchema>() -> JsonObject {
+    let schema = schema_of::<A>();
+    if takes_nothing(&schema) { (*Schema::no_arguments()).clone() } else { schema }
+}
+
+fn takes_nothing(schema: &JsonObject) -> bool {
+    schema.get("type").is_some_and(|it| it == "null")
 }
 
 /// Returns the JSON Schema of a type, without the keys that say nothing to a client.

@@ -1,5 +1,6 @@
 //! The routes that list tools, for any provider.
 
+use std::marker::PhantomData;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -10,7 +11,9 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use futures::FutureExt as _;
 use http::StatusCode;
-use onetool_core::{JsonObject, Tool, ToolAnnotations, ToolSpec, ToolsProvider, shown, similar_names};
+use onetool_core::{
+    BoxFuture, JsonObject, ProviderError, Tool, ToolAnnotations, ToolSpec, ToolsProvider, shown, similar_names,
+};
 use serde::Serialize;
 
 use crate::answer::{error, json};
@@ -25,10 +28,30 @@ pub(crate) struct Web {
 
 /// Makes the routes and the page for what `provider` lists, to be mounted in any axum application.
 ///
-/// The provider is asked on every request; nothing is cached. See the [crate](crate) for the routes.
-pub fn router(provider: impl ToolsProvider, options: WebOptions) -> Router {
-    let web = Web { provider: Arc::new(provider), options: options.clone() };
+/// The provider is asked on every request; nothing is cached. It can be a fixed list, or a closure that returns one,
+/// with or without waiting for it. See the [crate](crate) for the routes.
+///
+/// ```
+/// use onetool_core::{CallContext, tool_fn};
+/// use onetool_web::{WebOptions, router};
+///
+/// let tools = || [tool_fn("clock.ping", "Says that it is there.", |(): (), _: CallContext| async { "pong" })];
+/// let app: axum::Router = axum::Router::new().nest_service("/now", router(tools, WebOptions::default()));
+/// let app = app.nest_service("/later", router(move || async move { tools() }, WebOptions::default()));
+/// ```
+pub fn router<Kind: 'static>(provider: impl ToolsProvider<Kind>, options: WebOptions) -> Router {
+    let provider = Arc::new(AnyKind(provider, PhantomData));
+    let web = Web { provider, options: options.clone() };
     guarded(tools(&web), page::routes(&options, page::Kind::Tools), &options)
+}
+
+/// A provider of any kind.
+struct AnyKind<P, Kind>(P, PhantomData<fn() -> Kind>);
+
+impl<P: ToolsProvider<Kind>, Kind: 'static> ToolsProvider for AnyKind<P, Kind> {
+    fn tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn Tool>>, ProviderError>> {
+        self.0.tools()
+    }
 }
 
 /// Puts open routes beside those that need access, and all of them behind the check of the origin.

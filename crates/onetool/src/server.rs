@@ -76,7 +76,7 @@ impl Server {
         ServerBuilder::default()
     }
 
-    /// Adds a tool. Sessions under way are told that the list changed.
+    /// Adds a tool, or an `Arc` of one. Sessions under way are told that the list changed.
     ///
     /// # Errors
     /// When the name is taken or cannot be used, or the input schema is none. What was there stays.
@@ -434,23 +434,36 @@ impl ServerBuilder {
     }
 
     /// Adds tools that are there before the first request is answered.
+    ///
+    /// ```
+    /// use onetool::{CallContext, Json, JsonObject, Server, tool_fn};
+    ///
+    /// let server = Server::builder()
+    ///     .extra_tools([
+    ///         tool_fn("demo.ping", "Says that it is there.", |(): (), _: CallContext| async { "pong" }),
+    ///         tool_fn("demo.echo", "Echoes its arguments.", |args: JsonObject, _: CallContext| async { Json(args) }),
+    ///     ])
+    ///     .build()?;
+    /// assert_eq!(server.catalog().tools().count(), 2);
+    /// # Ok::<(), onetool::RegisterError>(())
+    /// ```
     #[must_use]
-    pub fn extra_tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        self.tools.extend(tools);
+    pub fn extra_tools<T: Tool>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
+        self.tools.extend(tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>));
         self
     }
 
     /// Adds resources that are there before the first request is answered.
     #[must_use]
-    pub fn extra_resources(mut self, resources: impl IntoIterator<Item = Arc<dyn Resource>>) -> Self {
-        self.resources.extend(resources);
+    pub fn extra_resources<R: Resource>(mut self, resources: impl IntoIterator<Item = R>) -> Self {
+        self.resources.extend(resources.into_iter().map(|resource| Arc::new(resource) as Arc<dyn Resource>));
         self
     }
 
     /// Adds prompts that are there before the first request is answered.
     #[must_use]
-    pub fn extra_prompts(mut self, prompts: impl IntoIterator<Item = Arc<dyn Prompt>>) -> Self {
-        self.prompts.extend(prompts);
+    pub fn extra_prompts<P: Prompt>(mut self, prompts: impl IntoIterator<Item = P>) -> Self {
+        self.prompts.extend(prompts.into_iter().map(|prompt| Arc::new(prompt) as Arc<dyn Prompt>));
         self
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use onetool_core::{Caller, from_fn};
+use onetool_core::Caller;
 use onetool_web::{WebOptions, router};
 use serde_json::json;
 
@@ -23,10 +23,10 @@ fn with_token() -> WebOptions {
 async fn a2_a_foreign_origin_is_refused_on_every_route_before_any_work() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let provider = from_fn(move || {
+    let provider = move || {
         count.fetch_add(1, Ordering::SeqCst);
-        Ok(vec![echo("a")])
-    });
+        vec![echo("a")]
+    };
     let served = Served::start(router(provider, WebOptions::default().allow_execute(true))).await;
     let own = format!("http://{}", served.address);
     let request = |method: &str, path: &str| served.client.request(method.parse().unwrap(), served.url(path));
@@ -97,10 +97,10 @@ async fn a2_the_application_decides_which_hosts_and_origins_it_knows() {
 async fn a3_every_data_route_needs_access_and_the_refusal_says_nothing_more() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let provider = from_fn(move || {
+    let provider = move || {
         count.fetch_add(1, Ordering::SeqCst);
-        Ok(vec![echo("a")])
-    });
+        vec![echo("a")]
+    };
     let served = Served::start(router(provider, with_token().allow_execute(true))).await;
     let request = |method: &str, path: &str| served.client.request(method.parse().unwrap(), served.url(path));
     for (method, path) in ROUTES {

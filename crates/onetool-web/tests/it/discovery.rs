@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use onetool_core::ToolSpec;
-use onetool_core::{
-    CallContext, JsonObject, ProviderError, Tool, ToolAnnotations, dynamic_tool, from_async_fn, from_fn,
-};
+use onetool_core::{CallContext, JsonObject, ProviderError, Tool, ToolAnnotations, dynamic_tool};
 use onetool_web::{WebOptions, router};
 use serde_json::{Value, json};
 
@@ -94,7 +92,7 @@ async fn web_3_1_a_fixed_list_is_used_as_it_is() {
 async fn web_3_2_a_function_is_called_on_every_request() {
     let count = Arc::new(AtomicUsize::new(0));
     let seen = count.clone();
-    let provider = from_fn(move || Ok(vec![echo(&format!("tool{}", seen.fetch_add(1, Ordering::SeqCst)))]));
+    let provider = move || vec![echo(&format!("tool{}", seen.fetch_add(1, Ordering::SeqCst)))];
     let served = Served::start(router(provider, WebOptions::default())).await;
     for number in 0..3 {
         let (_, list) = answer(served.get("/tools")).await;
@@ -109,13 +107,13 @@ async fn web_3_2_a_function_is_called_on_every_request() {
 async fn web_3_3_an_async_function_is_awaited_on_every_request() {
     let count = Arc::new(AtomicUsize::new(0));
     let seen = count.clone();
-    let provider = from_async_fn(move || {
+    let provider = move || {
         let seen = seen.clone();
         async move {
             tokio::task::yield_now().await;
-            Ok(vec![echo(&format!("tool{}", seen.fetch_add(1, Ordering::SeqCst)))])
+            vec![echo(&format!("tool{}", seen.fetch_add(1, Ordering::SeqCst)))]
         }
-    });
+    };
     let served = Served::start(router(provider, WebOptions::default())).await;
     for number in 0..3 {
         let (_, list) = answer(served.get("/tools")).await;
@@ -127,11 +125,11 @@ async fn web_3_3_an_async_function_is_awaited_on_every_request() {
 async fn web_3_4_a_provider_that_fails_or_panics_is_500_and_the_server_goes_on() {
     let count = Arc::new(AtomicUsize::new(0));
     let seen = count.clone();
-    let provider = from_fn(move || match seen.fetch_add(1, Ordering::SeqCst) {
+    let provider = move || match seen.fetch_add(1, Ordering::SeqCst) {
         0 => Err(ProviderError { reason: "the registry is away".into() }),
         1 => panic!("on purpose"),
         _ => Ok(vec![echo("fine")]),
-    });
+    };
     let served = Served::start(router(provider, WebOptions::default())).await;
     let (status, body) = answer(served.get("/tools")).await;
     assert_eq!((status, body), (500, json!({"error": "cannot list the tools: the registry is away"})));

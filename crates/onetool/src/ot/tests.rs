@@ -132,7 +132,7 @@ struct Setup {
 
 fn demo_tools() -> Vec<Arc<dyn Tool>> {
     let text = |_: JsonObject, _: CallContext| async { "" };
-    let search = |_: Search, _: CallContext| async { Json(vec![1]) };
+    let search = |_: Search, _: CallContext| async { Json(vec![String::new()]) };
     let search = tool_fn("brave.web_search", "Search the web.\nWith care.\n\nSecond paragraph.", search);
     vec![
         Arc::new(search.output::<Vec<String>>()),

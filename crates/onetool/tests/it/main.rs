@@ -13,6 +13,7 @@ mod handlers;
 mod hints;
 mod http_access;
 mod http_connections;
+mod library;
 mod logs;
 mod names;
 #[cfg(feature = "packs")]
