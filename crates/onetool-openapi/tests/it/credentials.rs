@@ -314,7 +314,7 @@ async fn h11_a_client_secret_does_not_follow_a_redirect() {
     let target = thief.url("/token").to_string();
     let api = Upstream::start(move |_| Reply {
         status: 307,
-        headers: vec![("location".into(), target.clone())],
+        headers: vec![("location", target.clone())],
         body: vec![],
     })
     .await;

@@ -264,8 +264,8 @@ impl Catalog {
         };
         let tools_differ =
             !self.seen(loaded).map(|it| tool(self, it)).eq(old.seen(loaded).map(|it| tool(old, it)));
-        let resources_differ = !self.resources().map(|it| it.spec()).eq(old.resources().map(|it| it.spec()));
-        let prompts_differ = !self.prompts().map(|it| it.spec()).eq(old.prompts().map(|it| it.spec()));
+        let resources_differ = !self.resources().map(Resource::spec).eq(old.resources().map(Resource::spec));
+        let prompts_differ = !self.prompts().map(Prompt::spec).eq(old.prompts().map(Prompt::spec));
         Change {
             tools: tools_differ.into(),
             resources: resources_differ.into(),

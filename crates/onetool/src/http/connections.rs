@@ -31,9 +31,9 @@ impl Default for ConnectionLimits {
             max: 512,
             max_per_address: 256,
             header_timeout: Duration::from_secs(10),
-            body_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_mins(1),
             idle_timeout: Duration::from_secs(75),
-            write_timeout: Duration::from_secs(60),
+            write_timeout: Duration::from_mins(1),
         }
     }
 }
@@ -213,7 +213,9 @@ mod tests {
         assert!(connections.evict_half());
         let closed: Vec<bool> = places.iter().map(|it| it.evicted.is_cancelled()).collect();
         assert_eq!(closed, [false, true, true, false, false]);
-        places.iter().for_each(|it| it.proof.give());
+        for place in &places {
+            place.proof.give();
+        }
         assert!(!connections.evict_half());
     }
 

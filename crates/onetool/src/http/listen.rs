@@ -36,7 +36,7 @@ const DESCRIPTORS_RETURN: Duration = Duration::from_millis(1);
 const NO_DESCRIPTORS: Duration = Duration::from_millis(500);
 
 /// How long the log is spared another warning about connections.
-const BETWEEN_WARNINGS: Duration = Duration::from_secs(60);
+const BETWEEN_WARNINGS: Duration = Duration::from_mins(1);
 
 const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n\
     content-type: application/json\r\ncontent-length: 47\r\n\r\n{\"error\":\"Too many connections. Retry later.\"}\n";

@@ -116,7 +116,7 @@ impl McpHttp {
         if causes().any(is_late) {
             return refuse(StatusCode::REQUEST_TIMEOUT, -32600, "the message did not arrive in time");
         }
-        if causes().any(|cause| cause.is::<http_body_util::LengthLimitError>()) {
+        if causes().any(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>) {
             let text = format!("the message is longer than {} bytes", self.max_body);
             return refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, &text);
         }

@@ -98,8 +98,11 @@ impl Due {
         }
         self.load.requests.fetch_add(1, Ordering::Relaxed);
         self.load.bytes.fetch_add(bytes, Ordering::Relaxed);
-        let _until_answered = (self.ours.token(), self.all.token());
-        place.insert(WaitingRequest { bytes, load: self.load.clone(), _until_answered });
+        place.insert(WaitingRequest {
+            bytes,
+            load: self.load.clone(),
+            _until_answered: (self.ours.token(), self.all.token()),
+        });
         Ok(())
     }
 

@@ -22,7 +22,7 @@ async fn search(args: Text, _: CallContext) -> Result<Json<Hits>, ToolError> {
     Ok(Json(Hits { titles: vec![args.text] }))
 }
 
-async fn value(_: (), _: CallContext) -> Value {
+async fn value((): (), _: CallContext) -> Value {
     json!({"n": 1})
 }
 
