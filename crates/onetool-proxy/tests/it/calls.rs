@@ -136,7 +136,7 @@ async fn l5_a_response_that_cannot_be_decoded_fails_its_call_at_once_and_only_th
     ] {
         let mut config = scripted(&[&format!("garble={how}")]);
         // Longer than the test may take: a call that waits for its deadline fails the test.
-        config.timeout = Duration::from_secs(3600);
+        config.timeout = Duration::from_hours(1);
         let upstream = connected(config).await;
         let host = Arc::new(Host::default());
         let (slow, cx) = (tool(&upstream, "slow"), host.context());

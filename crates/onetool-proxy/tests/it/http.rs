@@ -153,7 +153,7 @@ async fn l5_a_response_that_nests_too_deep_fails_its_call_at_once_over_http() {
     let web = Web::start(Script { depth: 1000, ..Script::default() }).await;
     let mut config = config(&web, None);
     // Longer than the test may take: a call that waits for its deadline fails the test.
-    config.timeout = std::time::Duration::from_secs(3600);
+    config.timeout = std::time::Duration::from_hours(1);
     let upstream = connected(config).await;
     for name in ["read", "put"] {
         let error = call(&upstream, name).await.unwrap_err().to_string();
