@@ -68,7 +68,8 @@ impl CommandTool {
         }
         let complaint = String::from_utf8_lossy(if stderr.is_empty() { &stdout } else { &stderr });
         let complaint: String = complaint.trim().chars().take(MAX_STDERR_SHOWN).collect();
-        let text = format!("'{}' {}: {complaint}", self.program, ending(status));
+        let colon = if complaint.is_empty() { "" } else { ": " };
+        let text = format!("'{}' {}{colon}{complaint}", self.program, ending(status));
         Ok(ToolOutput::error(self.redactor.scrub(&text)))
     }
 
