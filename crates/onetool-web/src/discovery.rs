@@ -12,7 +12,8 @@ use axum::routing::{get, post};
 use futures::FutureExt as _;
 use http::StatusCode;
 use onetool_core::{
-    BoxFuture, JsonObject, ProviderError, Tool, ToolAnnotations, ToolSpec, ToolsProvider, shown, similar_names,
+    BoxFuture, JsonObject, ProviderError, Tool, ToolAnnotations, ToolSpec, ToolsProvider, shown,
+    similar_names,
 };
 use serde::Serialize;
 

@@ -208,12 +208,12 @@ mod tests {
     #[test]
     fn h12_a_topic_that_is_too_long_is_refused_before_it_is_matched() {
         let folder = TempDir::new().unwrap();
-        let error = append(&topics(&folder), &"a:".repeat(2_000_000), "x", at(0)).unwrap_err();
+        let error = append_note(&topics(&folder), &"a:".repeat(2_000_000), "x", at(0)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the topic is longer than 1000 characters; put the text into 'message'"
         );
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        append(&topics(&folder), &"ü".repeat(1000), "x", at(0)).unwrap();
+        append_note(&topics(&folder), &"ü".repeat(1000), "x", at(0)).unwrap();
     }
 }

@@ -318,6 +318,7 @@ impl Waiting {
             allowed_hosts,
             allowed_origins,
             max_body,
+            connections,
         } = new;
         let is_same_token = token == old.token;
         let is_execute_allowed = old.allow_execute || !allow_execute;
@@ -351,6 +352,7 @@ impl Waiting {
             title,
             history,
             max_body,
+            connections,
         }
     }
 

@@ -129,6 +129,7 @@ async fn d4_ot_reload_applies_http_settings_and_names_what_needs_a_restart() {
     let options = HttpSource::following(|config| HttpOptions {
         access: Access::default(),
         max_body: config.http.max_body,
+        connections: config.http.connections,
     });
     let http = HttpServer::start_gateway(&it.gateway, options).await;
     // A session goes on whatever happens to the routes.
