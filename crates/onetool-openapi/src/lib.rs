@@ -10,6 +10,9 @@ mod cache;
 mod call;
 mod document;
 mod error;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod load;
 mod media_type;

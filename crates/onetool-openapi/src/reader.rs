@@ -87,6 +87,12 @@ impl Reading {
         }
     }
 
+    /// Reads both ways, which must come to the same.
+    #[cfg(fuzzing)]
+    pub(crate) fn fuzz(&self) {
+        assert!(self.read_here().encode() == read_description(self.encode()), "it depends on who reads it");
+    }
+
     fn encode(&self) -> Vec<u8> {
         let header = Header {
             documents: self

@@ -35,6 +35,9 @@ mod complete;
 mod config;
 mod connect;
 mod exchange;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod http;
 mod lines;

@@ -13,6 +13,9 @@ compile_error!(
 #[cfg(feature = "interpreter")]
 mod child;
 mod control;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod host;
 mod limits;
 mod link;

@@ -58,9 +58,15 @@ pub(crate) fn encode(frame: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Reads a frame; blocks until it is complete.
 #[cfg(any(feature = "interpreter", fuzzing))]
 pub(crate) fn read_frame<T: serde::de::DeserializeOwned>(mut from: impl io::Read) -> io::Result<T> {
+    use io::Read as _;
+
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
-    let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
-    from.read_exact(&mut bytes)?;
+    let length = u32::from_le_bytes(length);
+    // What is there decides how much memory it takes, not what the length claims.
+    let mut bytes = Vec::new();
+    if from.take(length.into()).read_to_end(&mut bytes)? < length as usize {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     Ok(serde_json::from_slice(&bytes)?)
 }

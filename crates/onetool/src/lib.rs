@@ -30,6 +30,9 @@ mod current;
 mod declared;
 mod discover;
 mod dispatch;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 pub mod http;
 #[cfg(feature = "_run")]

@@ -55,14 +55,19 @@ pub(crate) enum Profile {
     Release,
 }
 
-/// Returns the path of a built binary.
-pub(crate) fn binary(profile: Profile, name: &str) -> Result<PathBuf> {
+/// Returns the directory that cargo builds into.
+pub(crate) fn target_directory() -> Result<PathBuf> {
     let metadata = process::output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1"]))?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
     let target = metadata["target_directory"].as_str().context("cargo metadata names no target_directory")?;
+    Ok(target.into())
+}
+
+/// Returns the path of a built binary.
+pub(crate) fn binary(profile: Profile, name: &str) -> Result<PathBuf> {
     let folder = match profile {
         Profile::Debug => "debug",
         Profile::Release => "release",
     };
-    Ok(Path::new(target).join(folder).join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+    Ok(target_directory()?.join(folder).join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }

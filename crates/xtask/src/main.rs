@@ -1,4 +1,4 @@
-//! The one door for developers: `cargo xtask ci`, `test`, `tidy`, `codegen`, `conformance`, `bench`.
+//! The one door for developers: `cargo xtask ci`, `test`, `tidy`, `codegen`, `conformance`, `fuzz`, `bench`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for developers")]
 
@@ -9,6 +9,7 @@ mod ci;
 mod codegen;
 mod conformance;
 mod deny;
+mod fuzz;
 mod outside;
 mod process;
 mod python_page;
@@ -63,6 +64,8 @@ enum Command {
     },
     /// Take the pictures of the page that the documentation shows
     Screenshots,
+    /// Feed random input to every parser of what comes from outside
+    Fuzz(fuzz::Options),
     /// Measure the release binaries
     Bench {
         #[command(subcommand)]
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
         Command::Upstreams => upstreams::run(),
         Command::Browser { word } => browser::run(word.as_deref()),
         Command::Screenshots => browser::screenshots(),
+        Command::Fuzz(options) => fuzz::run(&options),
         Command::Bench { what } => bench::run(what),
     };
     match result {

@@ -1,14 +1,16 @@
-//! `cargo xtask test`: installs what is missing, then ci, the conformance suite, the outside clients, the real upstreams
+//! `cargo xtask test`: installs what is missing, then ci, the fuzz targets, the attacks, the conformance suite, the outside clients, the real upstreams
 //! and the browser.
 
 use anyhow::Result;
 
 use crate::ci::{self, Step};
-use crate::{browser, conformance, outside, tools, upstreams};
+use crate::{bench, browser, conformance, fuzz, outside, tools, upstreams};
 
 pub(crate) fn run() -> Result<()> {
     let mut steps = vec![Step::new("install", "cargo xtask install", tools::install_all)];
     steps.extend(ci::steps());
+    steps.push(Step::new("fuzz", "cargo xtask fuzz --seconds 5 --seed 1", fuzz::run_shortly));
+    steps.push(Step::new("hostile", "cargo xtask bench hostile", bench::hostile::run));
     steps.push(Step::new("conformance", "cargo xtask conformance", || conformance::run(true)));
     steps.push(Step::new("outside", "cargo xtask outside", outside::run));
     steps.push(Step::new("upstreams", "cargo xtask upstreams", upstreams::run));

@@ -94,6 +94,7 @@ fn apt_install(package: &str) {
 pub(crate) fn require_programs() -> Result<()> {
     let wanted = [
         ("git", &["--version"][..], "apt-get install git"),
+        ("c++", &["--version"], "apt-get install g++"),
         ("tar", &["--version"], "apt-get install tar"),
         ("node", &["--version"], "apt-get install nodejs"),
         ("npm", &["--version"], "apt-get install npm"),

@@ -76,6 +76,15 @@ pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config,
     Ok(Config { path: Some(path.clone()), files, redactor, warnings, ..config })
 }
 
+/// Reads a configuration that is this text and nothing else.
+#[cfg(fuzzing)]
+pub(crate) fn load_text(text: &str) -> Result<Config, ConfigError> {
+    let tree = parse::parse(text, &Path::new("/fuzz/onetool.yaml").into(), &mut parse::Budget(100_000))?;
+    let mut tree = tree;
+    expand::Variables::new(indexmap::IndexMap::new(), &|_| None).expand(&mut tree, "")?;
+    de::from_tree(&tree).and_then(|file| resolve::resolve(file, &tree))
+}
+
 /// Returns the JSON Schema of the configuration file.
 pub fn json_schema() -> Value {
     let mut schema = schemars::schema_for!(file::ConfigFile);

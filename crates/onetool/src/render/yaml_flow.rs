@@ -6,7 +6,7 @@ use super::yaml_scalar::{self, Style, literal_block};
 
 /// How many levels of flow style stand inside each other.
 const MAX_FLOW_LEVELS: usize = 2;
-/// Longer keys have to be marked as keys.
+/// Keys that are longer when written have to be marked as keys.
 const MAX_PLAIN_KEY: usize = 1000;
 
 /// Writes a value in flow style: `{key: value}`, a list of objects as one line each, also below a key, an object that
@@ -91,12 +91,8 @@ impl Writer {
     }
 
     fn entry(&mut self, key: &str, value: &Value, indent: usize) {
-        if is_long(key) {
-            self.out.push_str("? ");
-            self.scalar(key, Style::Block);
+        if self.key(key, Style::Block) {
             self.new_line(indent);
-        } else {
-            self.scalar(key, Style::Block);
         }
         self.out.push(':');
         match value {
@@ -151,13 +147,22 @@ impl Writer {
         self.out.push('{');
         for (index, (key, value)) in entries.iter().enumerate() {
             self.separate(index);
-            let is_long = is_long(key);
-            self.out.push_str(if is_long { "? " } else { "" });
-            self.scalar(key, Style::Flow);
-            self.out.push_str(if is_long { " : " } else { ": " });
+            let is_marked = self.key(key, Style::Flow);
+            self.out.push_str(if is_marked { " : " } else { ": " });
             self.flow(value);
         }
         self.out.push('}');
+    }
+
+    /// Writes a key; tells whether it had to be marked as one.
+    fn key(&mut self, key: &str, style: Style) -> bool {
+        let start = self.out.len();
+        self.scalar(key, style);
+        let is_long = self.out.len() - start > MAX_PLAIN_KEY;
+        if is_long {
+            self.out.insert_str(start, "? ");
+        }
+        is_long
     }
 
     fn separate(&mut self, index: usize) {
@@ -208,10 +213,6 @@ fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
         Value::Object(entries) => Box::new(entries.values()),
         _ => Box::new(std::iter::empty()),
     }
-}
-
-fn is_long(key: &str) -> bool {
-    key.len() > MAX_PLAIN_KEY
 }
 
 #[cfg(test)]

@@ -13,9 +13,13 @@ mod python_tool;
 mod source;
 mod tool;
 
+#[cfg(fuzzing)]
+pub(crate) use literal::call as literal_call;
 pub(crate) use literal::{check_syntax, value as literal_value};
 pub(crate) use python_names::NamesCache;
 pub(crate) use python_tool::{PythonBody, PythonTool};
+#[cfg(fuzzing)]
+pub(crate) use source::code_of;
 #[cfg(feature = "web")]
 pub(crate) use tool::code;
 pub(crate) use tool::{Runner, run_tool};

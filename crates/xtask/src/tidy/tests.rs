@@ -40,6 +40,7 @@ fn packages_take_the_lints_of_the_workspace() {
     assert!(only(&[("crates/a/Cargo.toml", without)]).contains("`[lints]`"));
     assert!(findings(&[("crates/a/Cargo.toml", "[package]\n\n[lints]\nworkspace = true\n")]).is_empty());
     assert!(findings(&[("Cargo.toml", "[workspace]\nmembers = []\n")]).is_empty());
+    assert!(findings(&[("fuzz/Cargo.toml", "[package]\nname = \"a\"\n\n[workspace]\n")]).is_empty());
 }
 
 #[test]

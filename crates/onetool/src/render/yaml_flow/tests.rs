@@ -187,6 +187,15 @@ fn ot_7_2_quotes_stand_only_where_a_parser_needs_them() {
 }
 
 #[test]
+fn r9_a_key_that_gets_long_when_it_is_written_is_marked_as_a_key() {
+    // Found by fuzzing: it has fewer than 1,024 characters, and more with its escapes.
+    let value = json!({"\n\u{7f}".repeat(300): [{"\t".repeat(700): 1}]});
+    assert_eq!(parsed(&to_text(&value)), value);
+    assert_eq!(parsed(&to_block(&value)), value);
+    assert_eq!(parsed(&to_line(&value)), value);
+}
+
+#[test]
 fn to_block_is_for_people() {
     let value = json!({"a": {"b": [1, "x\ny\n"]}, "c": [], "d": "one\n\ntwo", "e": [["p", {"q": 1}]]});
     assert_snapshot!(to_block(&value), @r"

@@ -1,0 +1,6 @@
+//! Frames that a program's process sends to the gateway.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|frames: &[u8]| onetool_sandbox::fuzzing::child_frames(frames));

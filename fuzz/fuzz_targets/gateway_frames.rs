@@ -1,0 +1,6 @@
+//! Frames that the gateway sends to a program's process.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|frame: &[u8]| onetool_sandbox::fuzzing::gateway_frame(frame));
