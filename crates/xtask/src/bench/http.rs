@@ -9,9 +9,13 @@ use serde_json::Value;
 
 use super::{expect_answer, initialize, initialized};
 
+/// How long a server may be silent.
+const PATIENCE: Duration = Duration::from_mins(2);
+
 pub(super) struct HttpClient {
     address: String,
     path: String,
+    token: Option<String>,
     session: Option<String>,
     stream: BufReader<TcpStream>,
 }
@@ -27,13 +31,19 @@ struct Response {
 impl HttpClient {
     /// Connects and opens a session at `http://HOST:PORT/PATH`.
     pub(super) fn start(url: &str) -> Result<Self> {
+        Self::start_with(url, None)
+    }
+
+    /// The same, with a bearer token.
+    pub(super) fn start_with(url: &str, token: Option<&str>) -> Result<Self> {
         let (address, path) = split(url)?;
         let stream = TcpStream::connect(address).with_context(|| format!("cannot connect to {address}"))?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         let mut client = Self {
             address: address.to_owned(),
             path: path.to_owned(),
+            token: token.map(str::to_owned),
             session: None,
             stream: BufReader::new(stream),
         };
@@ -57,6 +67,11 @@ impl HttpClient {
         Ok(time)
     }
 
+    /// Sends a request and returns its answer, which may be an error.
+    pub(super) fn ask(&mut self, message: &Value) -> Result<Value> {
+        answer(&self.post(message)?)
+    }
+
     fn post(&mut self, message: &Value) -> Result<Response> {
         let request = self.post_text(message);
         self.exchange(&request)
@@ -73,11 +88,13 @@ impl HttpClient {
             Some(id) => format!("Mcp-Session-Id: {id}\r\nMCP-Protocol-Version: 2025-11-25\r\n"),
             None => String::new(),
         };
+        let token = self.token.as_ref().map(|token| format!("Authorization: Bearer {token}\r\n"));
         format!(
             "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n{body}",
+             Accept: application/json, text/event-stream\r\n{session}{}Content-Length: {}\r\n\r\n{body}",
             self.path,
             self.address,
+            token.unwrap_or_default(),
             body.len()
         )
     }

@@ -2,6 +2,7 @@
 
 mod call;
 mod find;
+pub(crate) mod hostile;
 mod http;
 mod openapi;
 mod packs;
@@ -30,6 +31,8 @@ pub(crate) enum What {
     Openapi,
     /// Quality of the search index on collections of real queries, beside TF-IDF and BM25; or its speed
     Find(find::Options),
+    /// Every attack that we know, against one gateway with 2 GB: how long an innocent client waits, how much memory it takes
+    Hostile,
     /// `ripgrep.search` on the sources of our dependencies, beside the rg binary
     Packs,
 }
@@ -42,6 +45,7 @@ pub(crate) fn run(what: What) -> Result<()> {
         What::Proxy => proxy::run(),
         What::Openapi => openapi::run(),
         What::Find(options) => find::run(&options),
+        What::Hostile => hostile::run(),
         What::Packs => packs::run(),
     }
 }
