@@ -18,7 +18,6 @@ mod namespaces;
 pub mod process;
 mod report;
 mod slots;
-mod weight;
 
 pub use cage::Cage;
 pub use command::WorkerCommand;
@@ -27,4 +26,3 @@ pub use memory::{be_first_to_go, total_memory};
 pub use namespaces::isolate;
 pub use report::{CageReport, Layer};
 pub use slots::{Slot, SlotError, SlotLimits, Slots, Work};
-pub use weight::json_weight;

@@ -67,6 +67,15 @@ pub fn use_one_arena() {
     }
 }
 
+/// Gives the pages of the heap that hold nothing any more back to the system.
+pub fn give_freed_memory_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: `malloc_trim` takes the locks of the allocator that it needs, and touches only memory that is free.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Has the kernel keep the heap in large pages, where it can.
 ///
 /// A fork copies one entry per page, and the end of a child takes each away again: with large pages that is two thirds

@@ -23,6 +23,7 @@ mod context;
 mod error;
 mod failure_log;
 mod input;
+mod json;
 mod name;
 mod origin;
 mod overflow;
@@ -44,6 +45,8 @@ pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, Res
 #[doc(hidden)]
 pub use failure_log::FailureLog;
 pub use input::{InputKind, InputRequest, InputRequired, InputState};
+#[doc(hidden)]
+pub use json::{MAX_JSON_WEIGHT, json_weight, light_json};
 pub use name::{FLAT_NAME_MAX, ToolName};
 pub use origin::{Authority, WebOrigin};
 pub use overflow::{Overflow, OverflowStore};

@@ -1,6 +1,6 @@
 //! An upstream's answers as our own types, as much of them as can be understood.
 
-use onetool_core::{ContentBlock, JsonObject, PromptMessage, ResourceContents, Role, ToolOutput};
+use onetool_core::{ContentBlock, JsonObject, PromptMessage, ResourceContents, Role, ToolOutput, light_json};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ fn json_text(content: &[ContentBlock]) -> Option<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
         return None;
     }
-    serde_json::from_str(text).ok()
+    light_json(text.as_bytes())
 }
 
 /// Makes a block of content. One of an unknown kind is kept as its JSON text.

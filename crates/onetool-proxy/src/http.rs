@@ -70,7 +70,11 @@ impl Client {
     fn readable(&self, events: BoxedSseResponse) -> BoxedSseResponse {
         let name = self.name.clone();
         let replaced = move |data: &str| {
-            let error = serde_json::from_str::<ServerJsonRpcMessage>(data).err()?;
+            let error = if unreadable::is_too_heavy(data.as_bytes()) {
+                unreadable::TOO_HEAVY.to_owned()
+            } else {
+                serde_json::from_str::<ServerJsonRpcMessage>(data).err()?.to_string()
+            };
             serde_json::to_string(&unreadable::replaced(&name, data.as_bytes(), &error)?).ok()
         };
         let events = events.map(move |event| {

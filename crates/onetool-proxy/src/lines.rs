@@ -109,9 +109,13 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         if line.is_empty() {
             return None;
         }
-        let message = match serde_json::from_slice(line).and_then(|message| self.read_message(message)) {
-            Ok(message) => Some(message),
-            Err(error) => unreadable::replaced(&self.name, line, &error),
+        let message = if unreadable::is_too_heavy(line) {
+            unreadable::replaced(&self.name, line, unreadable::TOO_HEAVY)
+        } else {
+            match serde_json::from_slice(line).and_then(|message| self.read_message(message)) {
+                Ok(message) => Some(message),
+                Err(error) => unreadable::replaced(&self.name, line, &error.to_string()),
+            }
         };
         if let Some(
             JsonRpcMessage::Response(JsonRpcResponse { id, .. })

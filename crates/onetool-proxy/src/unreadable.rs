@@ -1,5 +1,6 @@
 //! Responses that cannot be decoded: their calls fail with the reason instead of waiting for another response.
 
+use onetool_core::{MAX_JSON_WEIGHT, json_weight};
 use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -18,16 +19,20 @@ struct Envelope {
     error: Option<IgnoredAny>,
 }
 
+/// What is said of a message that would take too much memory.
+pub(crate) const TOO_HEAVY: &str = "it would take more than 128 MiB of memory";
+
+/// Tells why a message cannot be decoded before it is tried.
+pub(crate) fn is_too_heavy(message: &[u8]) -> bool {
+    json_weight(message) > MAX_JSON_WEIGHT
+}
+
 /// Returns the error that takes the place of a response that cannot be decoded; none if it is not a response.
-pub(crate) fn replaced(
-    server: &str,
-    message: &[u8],
-    error: &serde_json::Error,
-) -> Option<ServerJsonRpcMessage> {
+pub(crate) fn replaced(server: &str, message: &[u8], error: &str) -> Option<ServerJsonRpcMessage> {
     let envelope: Envelope = serde_json::from_slice(message).ok()?;
     let is_response = envelope.method.is_none() && (envelope.result.is_some() || envelope.error.is_some());
     let id = request_id(&envelope.id).filter(|_| is_response)?;
-    Some(failed(server, id, &error.to_string()))
+    Some(failed(server, id, error))
 }
 
 /// Makes the error of a request whose response could not be decoded.

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::{self, FuturesUnordered, Stream};
-use onetool_cage::{ProcessLimit, json_weight, limit_in};
+use onetool_cage::{ProcessLimit, limit_in};
+use onetool_core::json_weight;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};

@@ -3,7 +3,7 @@
 use axum::body::{Body, to_bytes};
 use axum::response::Response;
 use http::StatusCode;
-use onetool_core::JsonObject;
+use onetool_core::{JsonObject, MAX_JSON_WEIGHT, json_weight};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ use crate::answer::error;
 pub(crate) enum BodyError {
     #[error("The request body is larger than {max} bytes.")]
     TooLarge { max: usize },
+    #[error("The request body would take more than 128 MiB of memory.")]
+    TooHeavy,
     #[error("The request body ended early.")]
     Incomplete,
     #[error("Invalid JSON: {0}")]
@@ -25,7 +27,7 @@ pub(crate) enum BodyError {
 impl BodyError {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge { .. } | Self::TooHeavy => StatusCode::PAYLOAD_TOO_LARGE,
             _ => StatusCode::BAD_REQUEST,
         }
     }
@@ -45,6 +47,9 @@ pub(crate) async fn object(body: Body, max: usize) -> Result<JsonObject, BodyErr
     })?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(JsonObject::new());
+    }
+    if json_weight(&bytes) > MAX_JSON_WEIGHT {
+        return Err(BodyError::TooHeavy);
     }
     match serde_json::from_slice(&bytes).map_err(BodyError::Json)? {
         Value::Object(object) => Ok(object),

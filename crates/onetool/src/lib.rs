@@ -42,6 +42,7 @@ mod interpreter;
 mod interpreter;
 mod mcp;
 mod media_type;
+mod memory;
 mod meta_tools;
 mod notify;
 pub mod openapi;

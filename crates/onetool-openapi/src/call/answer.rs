@@ -1,6 +1,6 @@
 //! From a response to what a caller gets.
 
-use onetool_core::{ContentBlock, ResourceContents, ToolOutput};
+use onetool_core::{ContentBlock, ResourceContents, ToolOutput, light_json};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ impl Answer {
     fn json(&self, media_type: &str) -> Option<Value> {
         let starts = self.bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         let may_be = is_json(media_type) || (media_type.is_empty() && matches!(starts, Some(b'{' | b'[')));
-        if may_be { serde_json::from_slice(&self.bytes).ok() } else { None }
+        if may_be { light_json(&self.bytes) } else { None }
     }
 }
 

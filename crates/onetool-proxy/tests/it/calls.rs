@@ -133,6 +133,10 @@ async fn l5_a_response_that_cannot_be_decoded_fails_its_call_at_once_and_only_th
         ("deep-id-last", too_deep),
         ("odd-error", unreadable),
         ("lone-surrogate", unreadable),
+        (
+            "heavy",
+            "server 'up' sent a response that cannot be read: it would take more than 128 MiB of memory",
+        ),
     ] {
         let mut config = scripted(&[&format!("garble={how}")]);
         // Longer than the test may take: a call that waits for its deadline fails the test.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec};
+use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec, light_json};
 use onetool_proxy::{ProcessTree, Surroundings, TreeCommand, ending, find_program};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -101,8 +101,8 @@ impl CommandTool {
 }
 
 fn output(stdout: &[u8]) -> ToolOutput {
-    match serde_json::from_slice::<Value>(stdout) {
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => ToolOutput::structured(value),
+    match light_json(stdout) {
+        Some(value @ (Value::Object(_) | Value::Array(_))) => ToolOutput::structured(value),
         // The line break that ends a program's output is for the terminal.
         _ => ToolOutput::text(String::from_utf8_lossy(stdout.strip_suffix(b"\n").unwrap_or(stdout))),
     }

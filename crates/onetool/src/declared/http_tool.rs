@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use onetool_core::{
-    BoxFuture, CallContext, ContentBlock, JsonObject, ResourceContents, Tool, ToolError, ToolOutput, ToolSpec,
+    BoxFuture, CallContext, ContentBlock, JsonObject, ResourceContents, Tool, ToolError, ToolOutput,
+    ToolSpec, light_json,
 };
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Response, Url};
@@ -207,7 +208,7 @@ async fn read_limited(mut response: Response) -> Result<Vec<u8>, ToolError> {
 
 fn output(bytes: &[u8], mime_type: &str) -> ToolOutput {
     let is_json = mime_type == "application/json" || mime_type.ends_with("+json");
-    if is_json && let Ok(value) = serde_json::from_slice(bytes) {
+    if is_json && let Some(value) = light_json(bytes) {
         return ToolOutput::structured(value);
     }
     match (std::str::from_utf8(bytes), mime_type) {

@@ -10,13 +10,16 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use http::header::{ACCEPT, CONTENT_LENGTH, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use onetool_core::{MAX_JSON_WEIGHT, json_weight};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio_util::task::TaskTracker;
 
+use super::TOO_HEAVY;
 use super::declare::{declare_lists, may_declare};
 use super::handler::Handler;
+use super::room::{Place, Room};
 use crate::Server;
 
 /// Sessions that may be open at the same time; each holds some 65 KiB until it is closed or idle for five minutes.
@@ -31,6 +34,7 @@ pub(crate) struct McpHttp {
     service: StreamableHttpService<Handler, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
     answers_due: TaskTracker,
+    room: Room,
     max_body: usize,
 }
 
@@ -47,7 +51,7 @@ impl McpHttp {
         let new_handler = move || Ok(Handler::new(server.clone()));
         let sessions = Arc::<LocalSessionManager>::default();
         let service = StreamableHttpService::new(new_handler, sessions.clone(), config);
-        Self { service, sessions, answers_due, max_body }
+        Self { service, sessions, answers_due, room: Room::default(), max_body }
     }
 
     /// Takes bodies of another size; the sessions are the same.
@@ -62,8 +66,8 @@ impl McpHttp {
         let is_answer = request.method() == Method::POST
             && !has_method(&request, |method| method == "subscriptions/listen");
         let due = is_answer.then(|| self.answers_due.token());
-        let mut request = match self.check_body(request).await {
-            Ok(request) => request,
+        let (mut request, place) = match self.check_body(request).await {
+            Ok(checked) => checked,
             Err(refusal) => return refusal,
         };
         if declares && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
@@ -84,21 +88,31 @@ impl McpHttp {
             parts.status = StatusCode::NO_CONTENT;
         }
         let pieces = Body::new(body).into_data_stream().map(move |piece| {
-            let _until_the_end = &due;
+            let _until_the_end = (&due, &place);
             if declares { piece.map(patch_piece) } else { piece }
         });
         Response::from_parts(parts, Body::from_stream(pieces))
     }
 
-    /// Refuses a body that is too large or no JSON object, in JSON-RPC's own words.
-    async fn check_body(&self, request: Request<Body>) -> Result<Request<Body>, Response> {
+    /// Refuses a body that is too large or no JSON object, in JSON-RPC's own words. Returns the room that it takes.
+    async fn check_body(&self, request: Request<Body>) -> Result<(Request<Body>, Option<Place>), Response> {
         if request.method() != Method::POST {
-            return Ok(request);
+            return Ok((request, None));
         }
         let (parts, body) = request.into_parts();
+        let claimed = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let place = self.room.take(claimed.unwrap_or(usize::MAX).min(self.max_body));
+        let mut place = place.ok_or_else(no_room)?;
         let bytes = axum::body::to_bytes(body, self.max_body).await.map_err(|error| self.unread(&error))?;
+        let weight = json_weight(&bytes);
+        if weight > MAX_JSON_WEIGHT {
+            return Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, TOO_HEAVY));
+        }
+        if !place.grow_to(weight) {
+            return Err(no_room());
+        }
         match serde_json::from_slice::<OneObject>(&bytes) {
-            Ok(OneObject) => Ok(Request::from_parts(parts, Body::from(bytes))),
+            Ok(OneObject) => Ok((Request::from_parts(parts, Body::from(bytes)), Some(place))),
             Err(error) if error.is_data() => {
                 let text = "this is not a JSON-RPC 2.0 message: send one object, batches are not supported";
                 Err(refuse(StatusCode::BAD_REQUEST, -32600, text))
@@ -122,6 +136,10 @@ impl McpHttp {
         }
         refuse(StatusCode::BAD_REQUEST, -32700, "the message ended early")
     }
+}
+
+fn no_room() -> Response {
+    refuse(StatusCode::SERVICE_UNAVAILABLE, -32000, "too many large requests are under way; try again later")
 }
 
 fn refuse(status: StatusCode, code: i32, message: &str) -> Response {

@@ -9,7 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
-use onetool_core::BoxFuture;
+use onetool_core::{BoxFuture, MAX_JSON_WEIGHT, json_weight};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage,
@@ -24,15 +24,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::TOO_HEAVY;
 use super::declare::declare_lists;
 use crate::Server;
 
 /// Longest line that is taken as a message.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// Requests of one client that may wait for their responses at the same time, and the bytes of all of them.
+/// Requests of one client that may wait for their responses at the same time, and the memory that all of them take.
 const MAX_WAITING: usize = 4096;
-const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
+const MAX_WAITING_BYTES: usize = MAX_JSON_WEIGHT;
 
 /// Reads and writes messages of one client.
 pub(super) struct LineTransport<R, W> {
@@ -92,7 +93,7 @@ impl Due {
         let all_bytes = self.load.bytes.load(Ordering::Relaxed) + bytes;
         if requests >= MAX_WAITING || (requests > 0 && all_bytes > MAX_WAITING_BYTES) {
             let text = format!(
-                "too many requests wait for their responses: at most {MAX_WAITING}, and {MAX_WAITING_BYTES} bytes"
+                "too many requests wait for their responses: at most {MAX_WAITING}, and {MAX_WAITING_BYTES} bytes of memory"
             );
             return Err(ErrorData::new(ErrorCode(-32000), text, None));
         }
@@ -178,6 +179,10 @@ where
         if line.is_empty() {
             return None;
         }
+        if json_weight(line) > MAX_JSON_WEIGHT {
+            let error = ErrorData::invalid_request(TOO_HEAVY, None);
+            return Some(Err(ServerJsonRpcMessage::error(error, None)));
+        }
         match serde_json::from_slice(line) {
             Ok(message) => Some(Ok(message)),
             Err(_) => explain(line).map(Err),
@@ -261,7 +266,7 @@ where
                 }
             }
             let parsed = self.parse();
-            let bytes = self.line.len();
+            let bytes = json_weight(&self.line);
             self.line.clear();
             match parsed {
                 Some(Ok(message)) => {

@@ -9,6 +9,7 @@ mod handler;
 mod http;
 mod lines;
 mod news;
+mod room;
 mod seal;
 mod session;
 mod stdout;
@@ -21,6 +22,9 @@ use handler::Handler;
 pub(crate) use http::McpHttp;
 use lines::LineTransport;
 pub(crate) use seal::StateSeal;
+
+/// What is said of a message that is short as text and large in memory.
+const TOO_HEAVY: &str = "the message would take more than 128 MiB of memory";
 
 /// A session that could not be served to its end.
 #[derive(Debug, thiserror::Error)]

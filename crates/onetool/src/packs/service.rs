@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use onetool_core::{MAX_JSON_WEIGHT, json_weight, light_json};
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
@@ -36,6 +37,8 @@ pub(super) enum ServiceError {
     Client { reason: String },
     #[error("{service} did not answer within {seconds} s; try again later")]
     Timeout { service: &'static str, seconds: f64 },
+    #[error("the answer of {service} would take more than 128 MiB of memory; ask for less")]
+    TooHeavy { service: &'static str },
     #[error("{service} cannot be reached; check the network and the address in the configuration")]
     Unreachable { service: &'static str, source: reqwest::Error },
     #[error("the answer of {service} is longer than {MAX_ANSWER} bytes")]
@@ -95,13 +98,16 @@ impl Service {
         if !answer.status.is_success() {
             return Err(self.refused(answer));
         }
+        if json_weight(&answer.body) > MAX_JSON_WEIGHT {
+            return Err(ServiceError::TooHeavy { service: self.name });
+        }
         serde_json::from_slice(&answer.body)
             .map_err(|source| ServiceError::Unreadable { service: self.name, source })
     }
 
     /// Tells what a bad answer says.
     pub(super) fn refused(&self, answer: &Answer) -> ServiceError {
-        let said = serde_json::from_slice::<Value>(&answer.body).ok().and_then(|it| message_of(&it));
+        let said = light_json(&answer.body).and_then(|it| message_of(&it));
         let said = said.unwrap_or_else(|| String::from_utf8_lossy(&answer.body).trim().to_owned());
         let said: String = said.chars().take(MAX_ERROR_BODY).collect();
         let body = if said.is_empty() { said } else { format!(": {said}") };

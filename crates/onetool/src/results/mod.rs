@@ -44,6 +44,8 @@ const TOMBSTONE: Duration = Duration::from_hours(7 * 24);
 /// How many searches, and how many reads of pages, are under way at the same time.
 const MAX_SEARCHES: usize = 4;
 const MAX_PAGES: usize = 8;
+/// How many results become data at the same time.
+const MAX_LOADS: usize = 2;
 /// How long a search may take.
 const SEARCH_LIMIT: Duration = Duration::from_secs(10);
 const CLEAN_UP_INTERVAL: Duration = Duration::from_mins(1);
@@ -76,6 +78,7 @@ struct Shared {
     /// those that search.
     searches: Arc<Semaphore>,
     pages: Arc<Semaphore>,
+    loads: Arc<Semaphore>,
     #[cfg(test)]
     probe: Arc<Probe>,
 }
@@ -114,6 +117,7 @@ impl ResultStore {
             options: Current::new(options),
             searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
             pages: Arc::new(Semaphore::new(MAX_PAGES)),
+            loads: Arc::new(Semaphore::new(MAX_LOADS)),
             #[cfg(test)]
             probe: Arc::default(),
         }))
@@ -186,18 +190,22 @@ impl ResultStore {
     /// Returns a whole result of `owner` as data; text is a string.
     ///
     /// # Errors
-    /// When the result is not there, is somebody else's or has expired.
+    /// When the result is not there, is somebody else's or has expired, or takes too much memory as data.
     pub async fn load(&self, owner: &Caller, handle: &ResultHandle) -> Result<Value, QueryError> {
+        // Nobody closes them.
+        let seat = self.0.loads.clone().acquire_owned().await.ok();
         let (text, is_json) = self.text(self.row(owner, handle).await?).await?;
         if !is_json {
             return Ok(Value::String(text));
         }
         let parsed = {
             let handle = handle.clone();
-            blocking(move || query::parse(&handle, &text)).await
+            // The seat comes back with the data, so that no more is made before this is taken.
+            blocking(move || (query::parse(&handle, &text), seat)).await
         };
         let stopped = || QueryError::Storage { handle: handle.clone(), source: StorageError::Stopped };
-        parsed.ok_or_else(stopped)?
+        let (data, _seat) = parsed.ok_or_else(stopped)?;
+        data
     }
 
     /// Returns the results of `owner` that can be read, newest first.

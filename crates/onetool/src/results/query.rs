@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use onetool_core::json_weight;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,6 +12,9 @@ use super::search::Search;
 use super::stop::Stop;
 use super::{PathError, ResultHandle, path};
 use crate::storage::StorageError;
+
+/// Most bytes that a result takes as data.
+const MAX_DATA: usize = 256 << 20;
 
 /// Which lines of which result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,6 +137,9 @@ impl ResultQuery {
 }
 
 pub(super) fn parse(handle: &ResultHandle, text: &str) -> Result<Value, QueryError> {
+    if json_weight(text.as_bytes()) > MAX_DATA {
+        return Err(QueryError::TooLarge { handle: handle.clone() });
+    }
     serde_json::from_str(text).map_err(|source| QueryError::Unreadable { handle: handle.clone(), source })
 }
 
@@ -220,6 +227,14 @@ pub enum QueryError {
     /// The path leads nowhere.
     #[error(transparent)]
     Path(#[from] PathError),
+    /// As data, it would take too much memory.
+    #[error(
+        "result '{handle}' is too large to be data; read it in parts with ot.result(handle='{handle}', offset=1)"
+    )]
+    TooLarge {
+        /// The handle.
+        handle: ResultHandle,
+    },
     /// What is stored is no JSON any more.
     #[error("cannot read the stored result '{handle}' as JSON")]
     Unreadable {

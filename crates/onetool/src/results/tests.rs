@@ -552,6 +552,16 @@ async fn l7_a_result_of_long_lines_is_paged_and_searched_by_its_pieces() {
 }
 
 #[tokio::test]
+async fn h5_a_result_that_is_large_in_memory_is_read_in_parts_and_not_loaded() {
+    let fixture = fixture();
+    let handle = fixture.put_text(format!("[{}1]", "1,".repeat(4_000_000))).await;
+    let error = fixture.store.load(&fixture.owner, &handle).await.unwrap_err().to_string();
+    let advice = format!("read it in parts with ot.result(handle='{handle}', offset=1)");
+    assert!(error.ends_with(&advice), "{error}");
+    assert_eq!(fixture.query(ResultQuery::new(handle)).await.unwrap().returned, 100);
+}
+
+#[tokio::test]
 async fn l7_a_page_is_cut_to_the_size_that_its_answer_may_have() {
     let fixture = fixture();
     for piece in ["x", "é", "\u{1}", "😀", "\"", "\u{202e}"] {

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use onetool_cage::json_weight;
-use onetool_core::shown;
+use onetool_core::{json_weight, shown};
 use onetool_sandbox::{Completion, Outcome, RunError};
 use serde_json::Value;
 

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use onetool_core::{CallContext, ContentBlock, JsonObject, ToolError, ToolOutput, shown, similar_names};
+use onetool_core::{
+    CallContext, ContentBlock, JsonObject, ToolError, ToolOutput, light_json, shown, similar_names,
+};
 use onetool_sandbox::{Host, HostCall, HostError, NameKind};
 use serde_json::{Value, json};
 
@@ -106,12 +108,13 @@ impl Calls {
             let message = format!("{}: {}; signature: {}", spec.name, text_of(&output), spec.signature());
             return Err(raised("ToolError", message));
         }
-        let value = value_of(&output);
+        let text = is_ot.then(|| text_of(&output));
+        let value = value_of(output);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.calls += 1;
         told.bytes += json_size(&value);
-        if is_ot {
-            told.ot_answers.push(&value, text_of(&output), spec.name.as_str() == PAGES);
+        if let Some(text) = text {
+            told.ot_answers.push(&value, text, spec.name.as_str() == PAGES);
         }
         Ok(value)
     }
@@ -202,14 +205,14 @@ fn capitalized(text: &str) -> String {
 }
 
 /// Returns an answer as one clean value: data if there is any, JSON text parsed, else text; other content as it is.
-fn value_of(output: &ToolOutput) -> Value {
-    if let Some(data) = &output.structured_content {
-        return data.clone();
+fn value_of(output: ToolOutput) -> Value {
+    if let Some(data) = output.structured_content {
+        return data;
     }
     if output.content.iter().all(|block| block.as_text().is_some()) {
-        let text = text_of(output);
-        return match serde_json::from_str::<Value>(&text) {
-            Ok(data @ (Value::Object(_) | Value::Array(_))) => data,
+        let text = text_of(&output);
+        return match light_json(text.as_bytes()) {
+            Some(data @ (Value::Object(_) | Value::Array(_))) => data,
             _ => text.into(),
         };
     }

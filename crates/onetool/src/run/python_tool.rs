@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use onetool_cage::json_weight;
-use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec};
+use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec, json_weight};
 use onetool_sandbox::{Completion, Input, Outcome, Program, RunError};
 use serde_json::Value;
 

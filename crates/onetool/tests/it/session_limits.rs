@@ -141,17 +141,35 @@ async fn low_2_a_client_has_a_bounded_size_of_requests_under_way() {
     let mut client = RawClient::connect(&server);
     client.initialize().await;
     let text = "x".repeat(15 << 20);
-    for id in 1..=5 {
+    for id in 1..=9 {
         let params = json!({"name": "demo_wait", "arguments": {"text": text}});
         let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
         client.send_line(&call.to_string()).await;
     }
     let refused = client.answer().await;
-    assert_eq!((refused["id"].as_u64(), refused["error"]["code"].as_i64()), (Some(5), Some(-32000)));
+    assert_eq!((refused["id"].as_u64(), refused["error"]["code"].as_i64()), (Some(9), Some(-32000)));
     release.send_replace(true);
-    for _ in 0..4 {
+    for _ in 0..8 {
         assert_eq!(client.answer().await["result"]["content"][0]["text"], (15 << 20).to_string());
     }
+}
+
+#[tokio::test]
+async fn low_2_a_message_that_is_large_in_memory_is_refused_before_it_is_read() {
+    // 4 MB of text, and 40 times as much as data.
+    let heavy =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":[{}1]}}"#, "1,".repeat(2_000_000));
+    let expected = "the message would take more than 128 MiB of memory";
+    let server = server();
+    let mut client = RawClient::connect(&server);
+    client.initialize().await;
+    client.send_line(&heavy).await;
+    assert_eq!(client.answer().await["error"]["message"], expected);
+    let http = HttpServer::start(&server, HttpOptions::default()).await;
+    let response = http.post_mcp(heavy).send().await.unwrap();
+    assert_eq!(response.status().as_u16(), 413);
+    let answer: Value = response.json().await.unwrap();
+    assert_eq!(answer["error"]["message"], expected);
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack { id: "H11", what: "an API description that asks for the client secret", run: client_secret },
     Attack { id: "H12", what: "searches, topics and wildcards that backtrack", run: patterns },
     Attack { id: "LOW-1", what: "spoofed Host and Origin headers", run: spoofed_headers },
+    Attack { id: "LOW-2", what: "requests that are 40 times as large in memory", run: heavy_requests },
     Attack { id: "LOW-2", what: "5,000 subscriptions and loaded tools", run: subscriptions },
     Attack { id: "LOW-3", what: "a server that leaves a daemon, and one that dies", run: daemons },
     Attack { id: "L5", what: "responses that nest, flood, are garbage or never come", run: responses },
@@ -46,6 +47,8 @@ fn own_files(target: &Target) -> Result<()> {
     let marker = target.path("shell");
     let yaml =
         format!("tools: [{{name: evil.touch, description: d, command: [touch, {}]}}]", marker.display());
+    let read = agent.call("file_read", &json!({"path": "a.txt"}))?;
+    ensure!(read.contains("aaa"), "a harmless file is not read: {read}");
     for path in ["onetool.yaml", ".onetool/onetool.yaml", "secrets.yaml", ".onetool/token"] {
         agent.call("file_write", &json!({"path": path, "content": yaml}))?;
         let read = agent.call("file_read", &json!({"path": path}))?;
@@ -53,7 +56,8 @@ fn own_files(target: &Target) -> Result<()> {
     }
     let found = agent.call("ripgrep_search", &json!({"pattern": "canary|token-of", "hidden": true}))?;
     ensure!(!found.contains(SECRET) && !found.contains(TOKEN), "ripgrep finds it: {found}");
-    agent.run("ot.reload()")?;
+    let reloaded = agent.run("ot.reload()")?;
+    ensure!(reloaded.starts_with("OK"), "the configuration was damaged: {reloaded}");
     agent.call("evil_touch", &json!({}))?;
     ensure!(!marker.exists(), "an agent got a shell");
     Ok(())
@@ -78,8 +82,10 @@ fn cloned_directory(target: &Target) -> Result<()> {
 fn documents(target: &Target) -> Result<()> {
     side_by_side(target, 8, |agent, number| {
         for page in ["/breaks", "/formats", "/deep", "/tables", "/attributes"] {
-            let arguments = json!({"url": target.site.url(&format!("{page}?{number}"))});
-            agent.call("web_fetch", &arguments)?;
+            let url = target.site.url(page);
+            let answer = agent.call("web_fetch", &json!({"url": url, "max_length": 1000 + number}))?;
+            ensure!(answer.len() < 10_000, "{page} is answered with {} bytes", answer.len());
+            ensure!(!answer.contains("not found"), "{page}: {answer}");
         }
         Ok(())
     })?;
@@ -98,9 +104,13 @@ fn schemas(target: &Target) -> Result<()> {
     let list = json!({"a": 1, "list": items});
     let text = json!({"text": "a".repeat(100_000)});
     side_by_side(target, 8, |agent, _| {
-        for (tool, arguments) in [("costly", &list), ("backtracking", &text), ("doubled", &list)] {
+        for (tool, arguments, expected) in [
+            ("costly", &list, "takes too much work"),
+            ("backtracking", &text, "/text"),
+            ("doubled", &list, "tool not found"),
+        ] {
             let answer = agent.call(&format!("hostile_{tool}"), arguments)?;
-            ensure!(answer != tool, "'{tool}' was called without a check");
+            ensure!(answer.contains(expected), "'{tool}': {answer}");
         }
         Ok(())
     })
@@ -112,6 +122,8 @@ fn large_results(target: &Target) -> Result<()> {
     let stored: Value = serde_json::from_str(&stored).with_context(|| format!("not stored: {stored}"))?;
     let handle = &stored["handle"];
     side_by_side(target, 6, |agent, _| {
+        let loaded = agent.run(&format!("len(ot.load(handle={handle}))"))?;
+        ensure!(loaded == "60000", "a large result is not loaded: {loaded}");
         agent.run(&format!("for _ in range(100): ot.load(handle={handle})"))?;
         let threads = format!(
             "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(100) as pool:\n    \
@@ -137,7 +149,9 @@ fn sqlite(target: &Target) -> Result<()> {
     side_by_side(target, 8, |agent, number| {
         let sql = statements[number % statements.len()];
         let answer = agent.call("db_query", &json!({"url": "shop", "sql": sql}))?;
-        ensure!(!answer.contains("\"rows\""), "{sql}: {answer}");
+        let is_stopped =
+            ["longer than 16 MiB", "MiB of memory", "within 5 s"].iter().any(|it| answer.contains(it));
+        ensure!(is_stopped, "{sql}: {answer}");
         Ok(())
     })
 }
@@ -150,7 +164,7 @@ fn postgresql(target: &Target) -> Result<()> {
     let mut agent = target.client()?;
     for sql in [&program, "select pg_read_file('/etc/passwd')", &nested, &long] {
         let answer = agent.call("db_query", &json!({"url": "server", "sql": sql}))?;
-        ensure!(!answer.contains("\"rows\"") && !answer.contains("root:"), "{answer}");
+        ensure!(answer.contains("role 'ada'"), "{answer}");
     }
     ensure!(!marker.exists(), "PostgreSQL ran a program");
     Ok(())
@@ -248,6 +262,18 @@ fn spoofed_headers(target: &Target) -> Result<()> {
     Ok(())
 }
 
+fn heavy_requests(target: &Target) -> Result<()> {
+    let light = json!({"text": vec![json!({}); 1_000_000]});
+    let heavy = json!({"text": vec![1; 1_900_000]});
+    side_by_side(target, 32, |agent, _| {
+        for arguments in [&light, &heavy] {
+            // Refusals have a status of their own, which ends the client.
+            let _ = agent.call("hostile_huge", arguments);
+        }
+        Ok(())
+    })
+}
+
 fn subscriptions(target: &Target) -> Result<()> {
     let mut agent = target.client()?;
     let mut refused = 0;
@@ -275,12 +301,20 @@ fn daemons(target: &Target) -> Result<()> {
 
 fn responses(target: &Target) -> Result<()> {
     side_by_side(target, 4, |agent, _| {
-        for tool in ["nested", "flood", "garbage", "huge", "wide", "silent"] {
+        for (tool, expected) in [
+            ("nested", "nests too deep"),
+            ("wide", "128 MiB of memory"),
+            ("flood", "flood"),
+            ("huge", "xxx"),
+            ("silent", "5 s"),
+        ] {
             let answer = agent.call(&format!("hostile_{tool}"), &json!({"text": ARGUMENT}))?;
-            ensure!(answer.len() < 100_000, "'{tool}' got {} bytes through", answer.len());
+            ensure!(answer.contains(expected), "'{tool}': {}", &answer[..answer.len().min(500)]);
         }
         Ok(())
-    })
+    })?;
+    target.client()?.call("hostile_garbage", &json!({}))?;
+    Ok(())
 }
 
 /// Does the same in several clients at once; the first failure counts.

@@ -54,6 +54,7 @@ pub(crate) fn run() -> Result<()> {
     cargo::build_release(&["onetool"])?;
     let target = Target::start(cargo::binary(Profile::Release, "onetool")?, tools::scratch("hostile")?)?;
     println!("{:<8}{:<58}{:>10}{:>12}{:>12}", "class", "attack", "answers", "worst wait", "peak memory");
+    target.client()?.run("ot.health()")?;
     let innocent = Innocent::start(&target.gateway)?;
     let mut slow = Vec::new();
     for attack in ATTACKS {
@@ -89,6 +90,8 @@ impl Target {
         std::fs::write(&config, configuration(&site, &postgres))?;
         std::fs::write(folder.join("secrets.yaml"), format!("CLIENT_SECRET: {SECRET}\n"))?;
         std::fs::write(folder.join("a.txt"), "a".repeat(100_000))?;
+        // An empty file is a database without tables.
+        std::fs::write(folder.join("shop.db"), "")?;
         let gateway = Gateway::start(&onetool, &config, MEMORY)?;
         Ok(Self { onetool, folder, gateway, site, postgres })
     }

@@ -1,4 +1,9 @@
-//! How much memory a JSON text takes once it is parsed.
+//! JSON from outside, which is parsed only if what it becomes is not too large.
+
+use serde_json::Value;
+
+/// Most bytes that JSON from outside takes once it is parsed.
+pub const MAX_JSON_WEIGHT: usize = 128 << 20;
 
 /// What one value takes in a parsed tree, and what the key of an object member takes beside its value.
 const VALUE: usize = 80;
@@ -20,6 +25,14 @@ pub fn json_weight(json: &[u8]) -> usize {
         }
     }
     json.len().saturating_add(values.saturating_mul(VALUE)).saturating_add(keys.saturating_mul(KEY))
+}
+
+/// Parses JSON from outside; nothing if it is no JSON or would take more than [`MAX_JSON_WEIGHT`].
+pub fn light_json(json: &[u8]) -> Option<Value> {
+    if json_weight(json) > MAX_JSON_WEIGHT {
+        return None;
+    }
+    serde_json::from_slice(json).ok()
 }
 
 /// Returns what follows a string whose opening quote was read.
@@ -57,6 +70,16 @@ mod tests {
             let value: serde_json::Value = serde_json::from_str(text).unwrap();
             assert!(size_of_tree(&value) <= json_weight(text.as_bytes()), "{text}");
         }
+    }
+
+    #[test]
+    fn h5_json_that_is_large_in_memory_is_not_parsed() {
+        assert_eq!(light_json(b"[1]"), Some(serde_json::json!([1])));
+        assert_eq!(light_json(b"[1"), None);
+        // A hundredth of the limit as text, and more than the limit as a tree.
+        let text = format!("[{}1]", "1,".repeat(MAX_JSON_WEIGHT / VALUE));
+        assert!(text.len() < MAX_JSON_WEIGHT / 20);
+        assert_eq!(light_json(text.as_bytes()), None);
     }
 
     fn size_of_tree(value: &serde_json::Value) -> usize {
