@@ -76,12 +76,18 @@ function toggleTheme() {
 }
 
 function focusSearch() {
-  if (get().route.view !== "tools") go("tools");
-  setTimeout(() => {
+  const focus = () => {
     const search = document.getElementById("search");
     search?.focus();
     search?.select();
-  });
+  };
+  if (get().route.view === "tools") {
+    // At once: the next key is already part of the query.
+    focus();
+    return;
+  }
+  go("tools");
+  setTimeout(focus);
 }
 
 addEventListener("keydown", (event) => {
