@@ -1,4 +1,4 @@
-//! Ways in for the fuzz targets in `fuzz/`. Not part of the crate: it is there only when the compiler fuzzes.
+//! A child that sends whatever it is told to: for tests, and a way in for the fuzz targets in `fuzz/`.
 
 use std::time::Duration;
 
@@ -8,8 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::link::Exit;
 use crate::session::{Ending, talk};
-use crate::wire::{self, ToChild};
-use crate::{Host, HostCall, HostError, Input, Limits, NameKind, Program};
+use crate::{Host, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError};
 
 struct Gone;
 
@@ -23,43 +22,46 @@ impl Ending for Gone {
     }
 }
 
-/// Answers every call with what it got.
+/// Answers every call with its first argument, and takes every name for a tool.
 struct Echo;
 
 impl Host for Echo {
     fn names(&self, names: Vec<String>) -> BoxFuture<'_, Vec<NameKind>> {
+        assert!(names.len() <= 1024, "{}", names.len());
         Box::pin(async move { vec![NameKind::Tool; names.len()] })
     }
 
     fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>> {
-        Box::pin(async move { Ok(Value::Object(call.kwargs)) })
+        Box::pin(async move { Ok(call.args.first().cloned().unwrap_or_default()) })
     }
 }
 
 /// Runs a program in a child that sends these bytes and nothing else.
+pub(crate) async fn child_that_sends(bytes: &[u8]) -> Result<Outcome, RunError> {
+    let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
+    let (reader, writer) = tokio::io::split(ours);
+    let limits = Limits { time: Duration::from_secs(10), ..Limits::default() };
+    let program =
+        Program { source: String::new(), file_name: "main.py".into(), input: Input::Nothing, depth: 0 };
+    let send = async {
+        // The gateway may stop reading before everything is sent.
+        let _ = theirs.write_all(bytes).await;
+        let _ = theirs.shutdown().await;
+        theirs
+    };
+    let (outcome, _open) = tokio::join!(talk(reader, writer, Gone, program, &limits, &Echo), send);
+    outcome
+}
+
+#[cfg(fuzzing)]
 pub fn child_frames(frames: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return };
-    runtime.block_on(async {
-        let (ours, mut theirs) = tokio::io::duplex(1 << 20);
-        let (reader, writer) = tokio::io::split(ours);
-        let limits = Limits { time: Duration::from_secs(5), max_calls: 100, ..Limits::default() };
-        let program = Program {
-            source: String::new(),
-            file_name: "main.py".to_owned(),
-            input: Input::Nothing,
-            depth: 0,
-        };
-        let send = async {
-            let _ = theirs.write_all(frames).await;
-            let _ = theirs.shutdown().await;
-            theirs
-        };
-        let (_outcome, _open) = tokio::join!(talk(reader, writer, Gone, program, &limits, &Echo), send);
-    });
+    drop(runtime.block_on(child_that_sends(frames)));
 }
 
 /// Reads a frame as a child does.
+#[cfg(fuzzing)]
 pub fn gateway_frame(frame: &[u8]) {
-    let _ = wire::read_frame::<ToChild>(frame);
+    let _ = crate::wire::read_frame::<crate::wire::ToChild>(frame);
 }

@@ -13,7 +13,7 @@ compile_error!(
 #[cfg(feature = "interpreter")]
 mod child;
 mod control;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
 mod host;

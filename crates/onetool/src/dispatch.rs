@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 
 use crate::catalog::{Catalog, Entry, Source, UnknownName};
 use crate::current::Current;
-use crate::memory::note_passing;
+use crate::memory::note_call;
 use crate::sanitize;
 
 /// A call that gave no output.
@@ -197,7 +197,7 @@ impl Dispatch {
             let result = self.checked_call(catalog, name, args, cx.clone()).await;
             let duration = started.elapsed();
             let output_size = record(tool, &result, duration, args_size, &failures);
-            note_passing(args_size.saturating_add(output_size));
+            note_call();
             if let (Some(observer), Some(entry)) = (observer, catalog.get(name)) {
                 let is_success = result.as_ref().is_ok_and(|output| !output.is_error);
                 observer.saw(CallRecord {

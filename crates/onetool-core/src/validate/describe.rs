@@ -5,9 +5,11 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use super::ArgumentError;
+use crate::shorten;
 
 const MAX_ERRORS: usize = 20;
 const MAX_MESSAGE: usize = 300;
+const MAX_PATH: usize = 1000;
 
 /// Returns where a value breaks a schema.
 pub(super) fn errors(validator: &jsonschema::Validator, value: &Value) -> Vec<ArgumentError> {
@@ -44,7 +46,9 @@ fn describe(error: &ValidationError<'_>, found: &mut Vec<ArgumentError>) {
         message.push('…');
     }
     let keyword = Some(error.kind().keyword().to_owned());
-    found.push(ArgumentError { path: error.instance_path().to_string(), message, keyword });
+    // A path has the names of properties in it, which may have any length.
+    let path = shorten(&error.instance_path().to_string(), MAX_PATH).into_owned();
+    found.push(ArgumentError { path, message, keyword });
 }
 
 /// Returns the errors of the only variant whose type and constants match.

@@ -150,7 +150,7 @@ fn sqlite(target: &Target) -> Result<()> {
         let sql = statements[number % statements.len()];
         let answer = agent.call("db_query", &json!({"url": "shop", "sql": sql}))?;
         let is_stopped =
-            ["longer than 16 MiB", "MiB of memory", "within 5 s"].iter().any(|it| answer.contains(it));
+            ["longer than 16 MiB", "MiB of memory", "longer than 5 s"].iter().any(|it| answer.contains(it));
         ensure!(is_stopped, "{sql}: {answer}");
         Ok(())
     })
@@ -164,7 +164,7 @@ fn postgresql(target: &Target) -> Result<()> {
     let mut agent = target.client()?;
     for sql in [&program, "select pg_read_file('/etc/passwd')", &nested, &long] {
         let answer = agent.call("db_query", &json!({"url": "server", "sql": sql}))?;
-        ensure!(answer.contains("role 'ada'"), "{answer}");
+        ensure!(answer.starts_with("tool 'db.query' failed"), "{answer}");
     }
     ensure!(!marker.exists(), "PostgreSQL ran a program");
     Ok(())
@@ -174,7 +174,7 @@ fn long_names(target: &Target) -> Result<()> {
     let name = "read_a_file_".repeat(300_000);
     side_by_side(target, 4, |agent, _| {
         agent.call(&name, &json!({}))?;
-        agent.call("tool_describe", &json!({"names": [name]}))?;
+        agent.call("tool_describe", &json!({"name": name}))?;
         agent.call("tool_find", &json!({"query": name}))?;
         agent.run(&format!("{name}()"))?;
         agent.call("ot_help", &json!({"query": name}))?;
