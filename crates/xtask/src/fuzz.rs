@@ -132,12 +132,12 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Copies what reaches code that no committed input reaches.
+    /// Copies what reaches code that no committed input reaches, however often.
     fn keep_new_inputs(&self) -> Result<()> {
         fs::create_dir_all(&self.corpus)?;
         process::run(
             self.command()
-                .args(["-merge=1"])
+                .args(["-merge=1", "-use_counters=0"])
                 .args([&self.corpus, &self.scratch.join("new")])
                 .stdout(Stdio::null())
                 .stderr(Stdio::null()),
