@@ -77,7 +77,7 @@ fn build() -> Result<PathBuf> {
     let version = process::output(Command::new("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     let directory = target_directory()?.join("fuzz");
-    let mut command = cargo(&["build", "--release", "--locked", "--ignore-rust-version"]);
+    let mut command = cargo(&["build", "--release", "--ignore-rust-version"]);
     command.args(["--manifest-path", "fuzz/Cargo.toml", "--target", host, "--target-dir"]).arg(&directory);
     process::run(command.env("RUSTFLAGS", COVERAGE))?;
     Ok(directory.join(host).join("release"))
