@@ -100,7 +100,8 @@ impl<'b> Text<'b> {
         if written.starts_with(['{', '[']) && !is_yaml_file(location) {
             return Ok(Self { location, json: written.into() });
         }
-        let value = parse_yaml(written).map_err(|reason| syntax(location, "YAML", reason))?;
+        let value =
+            parse_yaml(&without_controls(written)).map_err(|reason| syntax(location, "YAML", reason))?;
         Ok(Self { location, json: value.to_string().into() })
     }
 
@@ -124,6 +125,12 @@ fn is_yaml_file(location: &Location) -> bool {
         Location::Nowhere => return false,
     };
     path.extension().is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
+}
+
+/// Replaces control characters that YAML forbids and real descriptions have: the remains of a wrong encoding.
+fn without_controls(text: &str) -> Cow<'_, str> {
+    let is_forbidden = |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}');
+    if text.contains(is_forbidden) { text.replace(is_forbidden, "\u{fffd}").into() } else { text.into() }
 }
 
 /// Reads YAML 1.2 with bounds on nesting, and on what aliases may blow up to.

@@ -51,12 +51,6 @@ pub enum LoadError {
         #[source]
         source: JobError,
     },
-    /// Nobody says where the API is.
-    #[error("the description does not say where the API is ({reason}); set base_url")]
-    NoBaseUrl {
-        /// Why what it says cannot be used.
-        reason: String,
-    },
     /// The API is at an address that may not be reached.
     #[error(transparent)]
     Refused(#[from] Refused),

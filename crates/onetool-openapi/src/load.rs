@@ -80,7 +80,7 @@ pub struct Report {
 /// ```
 ///
 /// # Errors
-/// When the description cannot be read or is none, when nobody says where the API is, and when the options would
+/// When the description cannot be read or is none, and when the options would
 /// send credentials unprotected. A single operation that cannot be used is reported instead.
 pub async fn load(origin: Origin, options: ApiOptions, cache: Option<&Path>) -> Result<Api, LoadError> {
     Loader { cache: cache.map(Path::to_owned), jobs: None }.load(origin, options).await
@@ -270,17 +270,19 @@ async fn assemble(
     let Plan { header, operations, store } = plan;
     let guard = client.guard().clone();
     let of_description = header.base_url.as_deref().and_then(|url| Url::parse(url).ok());
+    let replaces = options.base_url.as_ref().map(|_| {
+        let described = of_description.as_ref().map(Url::path);
+        described.unwrap_or_default().to_owned()
+    });
     let base = options.base_url.clone().or(of_description);
     let has_credentials = !options.auth.is_empty() || headers.keys().any(is_secret);
     if let Some(base) = &base {
         guard.check(base).await?;
         check_transport(base, has_credentials)?;
-    } else if operations.iter().all(|it| it.server.is_none()) && !operations.is_empty() {
-        return Err(LoadError::NoBaseUrl { reason: header.no_base_url });
     }
     let limit = options.limits.answer_bytes;
     let trusted = trusted(options, location, base.as_ref(), has_credentials)?;
-    let shared_base = Base { url: base.clone(), trusted };
+    let shared_base = Base { url: base.clone(), replaces, trusted };
     let shared =
         Shared::new(store, shared_base, headers, client, limit, options.auth.clone(), header.schemes);
     for TokenUrl { key, url, is_given } in shared.token_urls() {
@@ -295,12 +297,14 @@ async fn assemble(
 
     let (mut left_out, mut warnings) = (header.left_out, header.warnings);
     let mut foreign = BTreeSet::new();
+    let mut is_nowhere = false;
     let mut tools: Vec<Arc<dyn Tool>> = Vec::with_capacity(operations.len());
     for operation in operations {
-        let server = operation.server.as_deref().and_then(|url| Url::parse(url).ok());
-        let usable = match server.as_ref().or(base.as_ref()) {
-            None => Err(format!("nobody says where it is ({}); set base_url", header.no_base_url)),
-            Some(_) if server.is_none() => Ok(()),
+        let server = shared.base.server(operation.server.as_deref());
+        is_nowhere |= server.is_none();
+        let server = server.filter(|it| base.as_ref() != Some(it));
+        let usable = match &server {
+            None => Ok(()),
             Some(url) => match guard.check(url).await {
                 Err(refused) => Err(refused.to_string()),
                 Ok(()) => check_transport(url, has_credentials && shared.base.trusts(url))
@@ -315,6 +319,12 @@ async fn assemble(
             foreign.insert(url.origin().ascii_serialization());
         }
         tools.push(Arc::new(tool(&options.name, operation, &shared)));
+    }
+    if is_nowhere {
+        warnings.push(format!(
+            "the description does not say where the API is ({}); calls fail until openapi.{}.base_url is set",
+            header.no_base_url, options.name
+        ));
     }
     if !foreign.is_empty() {
         let foreign: Vec<String> = foreign.into_iter().collect();

@@ -23,8 +23,8 @@ pub struct ApiOptions {
     pub name: String,
     /// Where the API is; without it, what the description says under `servers`.
     ///
-    /// A path or an operation that names servers of its own keeps them, but gets no credentials there if they are
-    /// of another origin than this one.
+    /// It takes the place of every server that the description names, also of those of single paths and operations;
+    /// what their paths add to that of the first server stays.
     pub base_url: Option<Url>,
     /// Who calls.
     pub auth: Auth,
@@ -74,6 +74,8 @@ pub(crate) struct PlanOptions {
     pub(crate) exclude: Filter,
     pub(crate) read_only: bool,
     pub(crate) operations: IndexMap<String, OperationOverride>,
+    /// Whether servers that cannot be used do not matter.
+    pub(crate) has_base_url: bool,
 }
 
 impl From<&ApiOptions> for PlanOptions {
@@ -84,6 +86,7 @@ impl From<&ApiOptions> for PlanOptions {
             exclude: options.exclude.clone(),
             read_only: options.read_only,
             operations: options.operations.clone(),
+            has_base_url: options.base_url.is_some(),
         }
     }
 }

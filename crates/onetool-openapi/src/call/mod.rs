@@ -40,11 +40,31 @@ pub(crate) struct Shared {
 /// Where operations are that do not say otherwise, and where credentials may go.
 pub(crate) struct Base {
     pub(crate) url: Option<Url>,
+    /// The path of the server that the description names, if the operator put `url` in the place of every server.
+    pub(crate) replaces: Option<String>,
     /// The one origin that the operator pointed credentials to.
     pub(crate) trusted: Option<url::Origin>,
 }
 
 impl Base {
+    /// Returns where an operation is, given the server of its own.
+    pub(crate) fn server(&self, own: Option<&str>) -> Option<Url> {
+        let (base, own) = match (&self.url, own) {
+            (Some(base), Some(own)) => (base, own),
+            (base, None) => return base.clone(),
+            (None, Some(own)) => return Url::parse(own).ok(),
+        };
+        let resolved = base.join(own).ok()?;
+        let Some(replaced) = &self.replaces else { return Some(resolved) };
+        // What its path adds to that of the server that all operations have is its own, the rest is not.
+        let path = resolved.path();
+        let added = path.strip_prefix(replaced.trim_end_matches('/')).unwrap_or(path);
+        let added = if added.is_empty() || added.starts_with('/') { added } else { path };
+        let mut url = base.clone();
+        url.set_path(&format!("{}{added}", base.path().trim_end_matches('/')));
+        Some(url)
+    }
+
     /// Returns whether credentials and configured headers may go to a server.
     pub(crate) fn trusts(&self, server: &Url) -> bool {
         self.trusted.as_ref() == Some(&server.origin())
@@ -102,9 +122,10 @@ impl OperationTool {
         let shared = &self.shared;
         let plan: CallPlan = serde_json::from_str(shared.store.get(self.call))
             .map_err(|error| ToolError::failed(format!("the plan of this operation is damaged: {error}")))?;
-        let own = plan.server.as_deref().and_then(|url| Url::parse(url).ok());
-        let Some(base) = own.as_ref().or(shared.base.url.as_ref()) else {
-            return Err(ToolError::failed("nobody says where this API is; set base_url"));
+        let Some(base) = &shared.base.server(plan.server.as_deref()) else {
+            let pack = self.spec.name.pack().unwrap_or_default();
+            let text = format!("the description does not say where this API is; set openapi.{pack}.base_url");
+            return Err(ToolError::failed(text));
         };
         let is_trusted = shared.base.trusts(base);
         let none = HeaderMap::new();

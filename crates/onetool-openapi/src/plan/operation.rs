@@ -140,7 +140,11 @@ impl Planner<'_, '_> {
         let (accept, output) = self.answers(document, responses, produces.as_ref());
         let servers = operation.get("servers").or(around.servers.as_ref());
         let location = self.links.documents[document].location;
-        let server = servers::first_server(servers, location).transpose()?.map(String::from);
+        let server = match servers::own_server(servers, location) {
+            // The configuration says where the API is, whatever this is.
+            Some(Err(_)) if self.options.has_base_url => None,
+            server => server.transpose()?,
+        };
         let security = operation.get("security").or(self.defaults.security.as_ref()).and_then(requirements);
 
         let input = self.store.push(&input_schema(&mut arguments, body.as_ref()))?;
@@ -183,6 +187,10 @@ impl Planner<'_, '_> {
                     parameters.insert((parameter.place, parameter.wire.clone()), parameter);
                 }
                 Found::Body(document, value) => bodies.push((document, value)),
+                Found::Nameless => {
+                    let warning = format!("a parameter of {} has no name and is left out", around.path);
+                    self.links.warnings.insert(warning);
+                }
                 Found::Ignored => {}
             }
         }

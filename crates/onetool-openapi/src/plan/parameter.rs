@@ -21,6 +21,8 @@ pub(super) enum Found {
     Parameter(Box<Parameter>),
     /// `in: body` or `in: formData`, with the document that it stands in.
     Body(usize, Value),
+    /// One that cannot be sent.
+    Nameless,
     /// One that the specification says to ignore.
     Ignored,
 }
@@ -30,7 +32,7 @@ impl Planner<'_, '_> {
     pub(super) fn parameter(&mut self, document: usize, value: Value) -> Result<Found, String> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let Some(wire) = text("name").filter(|it| !it.is_empty()) else {
-            return Err("a parameter has no name".into());
+            return Ok(Found::Nameless);
         };
         let place = match text("in").as_deref() {
             Some("path") => Place::Path,

@@ -14,20 +14,34 @@ pub(super) fn base_url(document: &Document<'_>, dialect: Dialect) -> Result<Url,
     if dialect == Dialect::Swagger2 {
         return swagger_base(document);
     }
-    match first_server(document.top("servers").as_ref(), document.location) {
-        Some(server) => server,
+    match first(document.top("servers").as_ref()) {
+        Some(server) => server.and_then(|url| resolve(&url, document.location)),
         // Without servers the API is where its description is.
         None => resolve("/", document.location).map_err(|_| "it names no server".to_owned()),
     }
 }
 
-/// Returns the first server of a list; `None` if there is no list.
-pub(super) fn first_server(servers: Option<&Value>, location: &Location) -> Option<Result<Url, String>> {
+/// Returns the server of a path or an operation; `None` if it has none of its own. It stays relative where the
+/// description itself is at no URL: only the configuration knows then where the API is.
+pub(super) fn own_server(servers: Option<&Value>, location: &Location) -> Option<Result<String, String>> {
+    let url = match first(servers)? {
+        Ok(url) => url,
+        Err(reason) => return Some(Err(reason)),
+    };
+    let is_relative = Url::parse(&url) == Err(url::ParseError::RelativeUrlWithoutBase);
+    if is_relative && !matches!(location, Location::Url(_)) {
+        return Some(Ok(url));
+    }
+    Some(resolve(&url, location).map(String::from))
+}
+
+/// Returns the first server of a list, with the defaults of its variables; `None` if there is no list.
+fn first(servers: Option<&Value>) -> Option<Result<String, String>> {
     let server = servers?.as_array()?.first()?;
     let Some(template) = server.get("url").and_then(Value::as_str) else {
         return Some(Err("its first server has no url".into()));
     };
-    Some(filled(template, server.get("variables")).and_then(|url| resolve(&url, location)))
+    Some(filled(template, server.get("variables")))
 }
 
 /// Fills in the defaults of a server's variables.

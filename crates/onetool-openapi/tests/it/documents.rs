@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use onetool_openapi::{ApiOptions, LoadError, Origin, load};
+use onetool_openapi::{ApiOptions, Auth, Credential, LoadError, Origin, load};
 use serde_json::{Value, json};
 
 use crate::support::{Reply, Upstream, call, load_at, load_text, openapi, tool};
@@ -103,7 +103,7 @@ async fn oas_1_6_one_bad_operation_is_reported_and_the_rest_load() {
     options.base_url = Some("https://x.example".parse().unwrap());
     let api = load_text(description.to_string(), options).await.unwrap();
     let names: Vec<&str> = api.tools.iter().map(|it| it.spec().name.tool()).collect();
-    assert_eq!(names, ["good", "schema"]);
+    assert_eq!(names, ["good", "nameless", "schema", "server"]);
     let left_out: Vec<(&str, &str)> =
         api.report.left_out.iter().map(|(key, why)| (key.as_str(), why.as_str())).collect();
     assert_eq!(
@@ -112,15 +112,16 @@ async fn oas_1_6_one_bad_operation_is_reported_and_the_rest_load() {
             ("dangling", "'#/components/parameters/None' points at nothing"),
             ("circle", "more than 32 references lead from one to the next"),
             ("nowhere", "parameter 'x' is in 'moon', which is no place for one"),
-            ("nameless", "a parameter has no name"),
             ("GET /t", "it is no object"),
             ("/u", "its path item is no object"),
-            ("server", "server 'ftp://x.example' is not one of http or https"),
         ]
     );
     assert_eq!(
         api.report.warnings,
-        ["'#/components/schemas/None' points at nothing; anything is accepted there"]
+        [
+            "a parameter of /s has no name and is left out",
+            "'#/components/schemas/None' points at nothing; anything is accepted there"
+        ]
     );
 }
 
@@ -228,12 +229,87 @@ async fn oas_1_3_servers_with_variables_of_paths_of_operations_and_relative_ones
         assert_eq!(upstream.only().line, line);
     }
     assert_eq!(api.report.left_out[0].0, "d");
-    let error =
-        load_text(openapi(json!({"/a": {"get": {}}})).to_string(), ApiOptions::new("x")).await.err().unwrap();
+}
+
+#[tokio::test]
+async fn seam_3_base_url_takes_the_place_of_every_server_and_keeps_the_path_that_one_adds() {
+    let upstream = Upstream::echo().await;
+    let of = |id: &str, url: &str| json!({"get": {"operationId": id, "servers": [{"url": url}]}});
+    let mut description = openapi(json!({
+        "/a": {"get": {"operationId": "plain"}},
+        "/b": of("same", "https://other.example/v1"),
+        "/c": of("longer", "https://uploads.example/v1/upload/"),
+        "/d": of("another", "https://other.example/v1beta"),
+        "/e": of("relative", "/v1/inner"),
+        "/f": of("unnamed", "https://{tenant}.example/v1"),
+        "/g": {"servers": [{"url": "https://paths.example/v1/path"}], "get": {"operationId": "path"}},
+    }));
+    let expected = [
+        ("plain", "GET /base/a"),
+        ("same", "GET /base/b"),
+        ("longer", "GET /base/upload/c"),
+        ("another", "GET /base/v1beta/d"),
+        ("relative", "GET /base/inner/e"),
+        ("unnamed", "GET /base/f"),
+        ("path", "GET /base/path/g"),
+    ];
+    description["servers"] = json!([{"url": "https://api.example/v1"}]);
+    let mut options = ApiOptions::new("api");
+    options.base_url = Some(upstream.url("/base/"));
+    options.auth = Auth::of(Credential::Bearer("canary".into()));
+    let api = load_text(description.to_string(), options).await.unwrap();
+    assert_eq!((&api.report.left_out, &api.report.warnings), (&vec![], &vec![]));
+    for (name, line) in expected {
+        call(&api, name, json!({})).await.unwrap();
+        let seen = upstream.only();
+        assert_eq!(seen.line, line, "{name}");
+        assert!(seen.header("authorization").is_some(), "it is where the operator pointed");
+    }
+    // Without it, a relative server is one of the server that all have.
+    description["servers"] = json!([{"url": upstream.url("/v1").as_str()}]);
+    let mut options = ApiOptions::new("api");
+    options.allow_private = true;
+    let api = load_text(description.to_string(), options).await.unwrap();
+    call(&api, "relative", json!({})).await.unwrap();
+    assert_eq!(upstream.only().line, "GET /v1/inner/e");
+}
+
+#[tokio::test]
+async fn seam_4_a_description_without_a_server_says_so_and_lists_its_tools() {
+    let description = openapi(json!({"/a": {"get": {"operationId": "a"}}}));
+    let api = load_text(description.to_string(), ApiOptions::new("pets")).await.unwrap();
+    assert_eq!(api.tools.len(), 1);
     assert_eq!(
-        error.to_string(),
-        "the description does not say where the API is (it names no server); set base_url"
+        api.report.warnings,
+        [
+            "the description does not say where the API is (it names no server); calls fail until openapi.pets.base_url is set"
+        ]
     );
+    let error = call(&api, "a", json!({})).await.unwrap_err().to_string();
+    assert_eq!(error, "the description does not say where this API is; set openapi.pets.base_url");
+}
+
+#[tokio::test]
+async fn seam_5_a_parameter_without_a_name_is_left_out_and_its_operation_is_not() {
+    let upstream = Upstream::echo().await;
+    let parameters = json!([{"in": "query"}, {"name": "q", "in": "query"}, {"name": "", "in": "header"}]);
+    let description = openapi(json!({"/a": {"get": {"operationId": "a", "parameters": parameters}}}));
+    let api = load_at(&upstream, &description).await;
+    assert_eq!(api.report.warnings, ["a parameter of /a has no name and is left out"]);
+    call(&api, "a", json!({"q": "x"})).await.unwrap();
+    assert_eq!(upstream.only().line, "GET /a?q=x");
+}
+
+#[tokio::test]
+async fn seam_6_control_characters_in_a_description_are_accepted() {
+    let description = "openapi: 3.0.0\nservers: [{url: 'https://x.example'}]\n\
+        paths: {/a: {get: {operationId: a, summary: \"it\u{92}s \u{80}\", description: it\u{92}s}}}\n";
+    for text in
+        [description.to_owned(), openapi(json!({"/a": {"get": {"summary": "it\u{92}s"}}})).to_string()]
+    {
+        let api = load_text(text, ApiOptions::new("x")).await.unwrap();
+        assert!(api.tools[0].spec().description.contains("it"), "{:?}", api.tools[0].spec().description);
+    }
 }
 
 #[tokio::test]
