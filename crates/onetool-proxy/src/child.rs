@@ -81,5 +81,6 @@ fn environment(
 }
 
 fn may_be_inherited(name: &str) -> bool {
-    matches!(name, "PATH" | "HOME" | "LANG" | "LANGUAGE") || name.starts_with("LC_")
+    // The last one keeps a gateway from starting itself through its own servers.
+    matches!(name, "PATH" | "HOME" | "LANG" | "LANGUAGE" | "ONETOOL_GATEWAYS") || name.starts_with("LC_")
 }

@@ -18,6 +18,8 @@ struct UpstreamTool {
     spec: ToolSpec,
     /// What the upstream calls it.
     own_name: String,
+    /// What is filled in for a caller: values that the upstream requires and has a default for.
+    defaults: JsonObject,
     access: Arc<Access>,
 }
 
@@ -47,6 +49,7 @@ impl UpstreamTool {
             Some(Value::Object(schema)) => Ok(Some(Schema::from(schema))),
             Some(_) => Err(format!("its {key} is no object")),
         };
+        let defaults = definition.get_mut("inputSchema").map(take_required_defaults).unwrap_or_default();
         let input_schema = schema(definition.get_mut("inputSchema"), "inputSchema")?;
         let output_schema = schema(definition.get_mut("outputSchema"), "outputSchema")?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -60,7 +63,7 @@ impl UpstreamTool {
             annotations: hints(annotations),
             meta: object(take(definition, "_meta")),
         };
-        Ok(Self { spec, own_name, access: access.clone() })
+        Ok(Self { spec, own_name, defaults, access: access.clone() })
     }
 
     /// Tells whether calling twice does no more than calling once, as far as the upstream says so.
@@ -69,6 +72,23 @@ impl UpstreamTool {
             .annotations
             .is_some_and(|it| it.read_only_hint == Some(true) || it.idempotent_hint == Some(true))
     }
+}
+
+/// Takes the properties that have a default out of those that are required, and returns the defaults.
+///
+/// Servers whose validator does not fill in defaults have such properties: without the value they refuse the call, and
+/// no caller sends what it need not send.
+fn take_required_defaults(schema: &mut Value) -> JsonObject {
+    let names = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let with_default = names.filter_map(|name| {
+        let default = schema["properties"][name].get("default")?;
+        Some((name.to_owned(), default.clone()))
+    });
+    let defaults: JsonObject = with_default.collect();
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|name| name.as_str().is_none_or(|name| !defaults.contains_key(name)));
+    }
+    defaults
 }
 
 fn hints(annotations: &Value) -> Option<ToolAnnotations> {
@@ -89,9 +109,12 @@ impl Tool for UpstreamTool {
 
     fn call<'a>(
         &'a self,
-        args: JsonObject,
+        mut args: JsonObject,
         cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        for (name, default) in &self.defaults {
+            args.entry(name).or_insert_with(|| default.clone());
+        }
         Box::pin(async move {
             let make = |round: &Round| {
                 let mut params = CallToolRequestParams::new(self.own_name.clone());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onetool_core::{CallContext, JsonObject};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::kit::{Host, call, call_with, connected, eventually, scripted, text, tool};
 
@@ -153,4 +153,33 @@ async fn l5_a_response_that_cannot_be_decoded_fails_its_call_at_once_and_only_th
         assert!(call(&upstream, "echo").await.is_ok());
         upstream.shut_down().await;
     }
+}
+
+#[tokio::test]
+async fn seam_9_what_is_required_and_has_a_default_is_filled_in_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("schema.json");
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "kept": {"type": "string", "default": "all"},
+            "asked": {"type": "string"},
+            "free": {"type": "integer", "default": 5},
+        },
+        "required": ["kept", "asked"],
+    });
+    std::fs::write(&path, schema.to_string()).unwrap();
+    let upstream = connected(scripted(&[&format!("schema={}", path.display())])).await;
+    let echo = tool(&upstream, "echo");
+    assert_eq!(echo.spec().input_schema["required"], json!(["asked"]));
+    let cx = CallContext::detached();
+    for (args, sent) in [
+        (json!({"asked": "x"}), json!({"asked": "x", "kept": "all"})),
+        (json!({"asked": "x", "kept": "none"}), json!({"asked": "x", "kept": "none"})),
+    ] {
+        let Value::Object(args) = args else { panic!("an object") };
+        let output = echo.call(args, &cx).await.unwrap();
+        assert_eq!(output.structured_content, Some(sent));
+    }
+    upstream.shut_down().await;
 }
