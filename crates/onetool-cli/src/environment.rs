@@ -17,6 +17,9 @@ const FILE: &str = "onetool.yaml";
 /// Variables that child processes inherit, beside those of the locale.
 const INHERITED: [&str; 3] = ["PATH", "HOME", "LANG"];
 
+/// The configurations of the gateways that this process was started by, directly or not, as a list of paths.
+const GATEWAYS: &str = "ONETOOL_GATEWAYS";
+
 /// What the process was given.
 #[derive(Clone)]
 pub(crate) struct Environment {
@@ -88,8 +91,11 @@ impl Environment {
     /// Returns what the gateway gets from the process around it.
     pub(crate) fn gateway_options(&self, config: &Config) -> GatewayOptions {
         let state = self.state_folder(config);
+        // Those above its children: those above this process, and this one. A path with a colon is not told.
+        let gateways = std::env::join_paths(gateways_above().into_iter().chain(identity(config)));
+        let gateways = gateways.ok().map(|list| (GATEWAYS.into(), list));
         GatewayOptions {
-            children: Self::for_children(),
+            children: Self::for_children().into_iter().chain(gateways).collect(),
             directory: self.directory.clone(),
             state: self.home_state().into_iter().chain(state.clone()).collect(),
             storage: state.as_ref().map(|it| it.join("onetool.db")),
@@ -99,6 +105,15 @@ impl Environment {
             load: None,
             operator_reload: None,
         }
+    }
+
+    /// Refuses to serve a configuration that a gateway above this process serves: it would start itself without end.
+    pub(crate) fn refuse_to_start_itself(config: &Config) -> Result<(), CliError> {
+        let Some(own) = identity(config).filter(|own| gateways_above().contains(own)) else { return Ok(()) };
+        let error =
+            format!("this gateway would start itself: one with {} is running above it", own.display());
+        let hint = "take the server that runs onetool out of `servers`, or give it another configuration";
+        Err(CliError::failed(error).hinted(hint))
     }
 
     /// Returns the projects that the user trusts.
@@ -127,6 +142,17 @@ impl Environment {
         };
         std::env::vars_os().filter(|(name, _)| is_inherited(name)).collect()
     }
+}
+
+/// Returns what tells one gateway from another: where its configuration is.
+fn identity(config: &Config) -> Option<PathBuf> {
+    config.path.as_deref()?.canonicalize().ok()
+}
+
+/// Returns the gateways that started this process, directly or not.
+fn gateways_above() -> Vec<PathBuf> {
+    let inherited = std::env::var_os(GATEWAYS).unwrap_or_default();
+    std::env::split_paths(&inherited).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
 /// Children of other servers are watched by another process of this program.

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Serve;
 use crate::config_reader::{ConfigReader, Loaded};
+use crate::environment::Environment;
 use crate::error::CliError;
 use crate::output::note;
 use crate::token;
@@ -37,6 +38,7 @@ pub(crate) fn run(reader: &ConfigReader, asked: Serve) -> Result<(), CliError> {
         return Ok(());
     }
     let Loaded { config: loaded, untrusted } = reader.load()?;
+    Environment::refuse_to_start_itself(&loaded)?;
     warn(&loaded);
     if let Some(untrusted) = untrusted {
         let (summary, details) = (untrusted.summary(), untrusted.details());

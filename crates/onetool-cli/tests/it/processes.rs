@@ -100,3 +100,22 @@ fn low_3_the_kernel_takes_a_command_before_the_gateway() {
     );
     assert_eq!(sandbox.run(&["call", "demo.score"]).0, "500\n");
 }
+
+#[test]
+fn seam_12_a_gateway_that_would_start_itself_refuses_and_says_so() {
+    let onetool = env!("CARGO_BIN_EXE_onetool");
+    let sandbox = Sandbox::with_config("");
+    let config = sandbox.path().join(".onetool/onetool.yaml");
+    let other = sandbox.path().join("other.yaml");
+    let served = |path: &Path| format!("{{command: {onetool}, args: [serve, --config, {}]}}", path.display());
+    // Directly, and through another gateway.
+    sandbox.write_config(&format!("servers: {{self: {}, other: {}}}\n", served(&config), served(&other)));
+    std::fs::write(&other, format!("servers: {{back: {}}}\n", served(&config))).unwrap();
+    let (said, _, code) = sandbox.run(&["check", "--config", ".onetool/onetool.yaml"]);
+    assert!(
+        said.contains("this gateway would start itself: one with [folder]/.onetool/onetool.yaml"),
+        "{said}"
+    );
+    assert_eq!(code, 1, "{said}");
+    assert!(said.lines().any(|line| line.starts_with("ok") && line.contains("proxy:other")), "{said}");
+}
