@@ -121,9 +121,9 @@ fn large_results(target: &Target) -> Result<()> {
     let stored = agent.run("x = ['%d' % i * 100 for i in range(60000)]\nx")?;
     let stored: Value = serde_json::from_str(&stored).with_context(|| format!("not stored: {stored}"))?;
     let handle = &stored["handle"];
+    let loaded = agent.run(&format!("len(ot.load(handle={handle}))"))?;
+    ensure!(loaded == "60000", "a large result is not loaded: {loaded}");
     side_by_side(target, 6, |agent, _| {
-        let loaded = agent.run(&format!("len(ot.load(handle={handle}))"))?;
-        ensure!(loaded == "60000", "a large result is not loaded: {loaded}");
         agent.run(&format!("for _ in range(100): ot.load(handle={handle})"))?;
         let threads = format!(
             "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(100) as pool:\n    \
