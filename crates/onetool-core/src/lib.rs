@@ -56,7 +56,7 @@ pub use prompt::{
 pub use provider::{ToolList, ToolsProvider, Waits};
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
 pub use schema::Schema;
-pub use signature::{Parameter, parameters, python_type, signature};
+pub use signature::{Parameter, parameters, python_type, short_signature, signature};
 pub use similar::{COMPARED_MAX, shorten, shown, similar_items, similar_names, similarity};
 pub use tool::{
     Declares, IntoToolOutput, Is, Json, Returns, Tool, ToolAnnotations, ToolFn, ToolSpec, Undeclared,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::JsonObject;
+use crate::{JsonObject, shorten};
 
 /// Writes a tool as a Python-like signature: required parameters bare, optional ones with their default or `'...'`.
 ///
@@ -19,19 +19,36 @@ use crate::JsonObject;
 /// assert_eq!(signature, "brave.search(query: str, count: int = 5)");
 /// ```
 pub fn signature(name: &str, schema: &JsonObject) -> String {
-    let mut text = format!("{name}(");
-    for (index, parameter) in parameters(schema).enumerate() {
-        let separator = if index == 0 { "" } else { ", " };
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{separator}{}: {}", parameter.name, parameter.python_type);
-        if !parameter.required {
-            let _ =
-                write!(text, " = {}", parameter.default.map_or_else(|| "'...'".to_owned(), python_literal));
-        }
-    }
-    text.push(')');
-    text
+    let parameters: Vec<String> = parameters(schema).map(|it| it.written(usize::MAX)).collect();
+    format!("{name}({})", parameters.join(", "))
 }
+
+/// Writes a signature of a length that people and agents read: long types and defaults are cut, and optional parameters
+/// that no longer fit are left out with a mark.
+pub fn short_signature(name: &str, schema: &JsonObject) -> String {
+    let whole = signature(name, schema);
+    if whole.len() <= SHORT_MAX {
+        return whole;
+    }
+    let mut text = format!("{name}(");
+    let mut is_cut = false;
+    for parameter in parameters(schema) {
+        let written = parameter.written(SHORT_PART);
+        let room = if parameter.required { 4 * SHORT_MAX } else { SHORT_MAX };
+        if text.len() + written.len() > room {
+            is_cut = true;
+            continue;
+        }
+        text.push_str(&written);
+        text.push_str(", ");
+    }
+    text.push_str(if is_cut { "…" } else { "" });
+    format!("{})", text.trim_end_matches(", "))
+}
+
+/// How long a signature is before it is cut, and how long the type and the default of a parameter are then.
+const SHORT_MAX: usize = 500;
+const SHORT_PART: usize = 60;
 
 /// One parameter of a tool, read off its schema.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +63,19 @@ pub struct Parameter<'a> {
     pub required: bool,
     /// What stands for it when it is not given.
     pub default: Option<&'a Value>,
+}
+
+impl Parameter<'_> {
+    /// Writes it with a type and a default of at most `max` characters.
+    fn written(&self, max: usize) -> String {
+        let mut text = format!("{}: {}", self.name, shorten(&self.python_type, max));
+        if !self.required {
+            let default = self.default.map_or_else(|| "'...'".to_owned(), python_literal);
+            // Writing to a String cannot fail.
+            let _ = write!(text, " = {}", shorten(&default, max));
+        }
+        text
+    }
 }
 
 /// Returns the parameters that a schema describes, in its order.
@@ -170,6 +200,28 @@ mod tests {
 
     fn signature_of(schema: &Value) -> String {
         signature("t", schema.as_object().unwrap())
+    }
+
+    #[test]
+    fn seam_7_a_long_signature_is_cut_to_a_readable_length() {
+        let fine = json!({"properties": {"a": {"type": "string"}}, "required": ["a"]});
+        let fine = fine.as_object().unwrap();
+        assert_eq!(short_signature("t.f", fine), signature("t.f", fine));
+        let words: Vec<String> = (0..100).map(|number| format!("word{number}")).collect();
+        let mut properties = serde_json::Map::new();
+        properties.insert("kind".into(), json!({"enum": words}));
+        for number in 0..300 {
+            properties.insert(format!("optional_{number}"), json!({"type": "integer", "default": number}));
+        }
+        properties.insert("last".into(), json!({"type": "string"}));
+        let long = json!({"properties": properties, "required": ["kind", "last"]});
+        let long = long.as_object().unwrap();
+        assert!(signature("t.f", long).len() > 8000);
+        let short = short_signature("t.f", long);
+        assert!(short.len() < 600, "{short}");
+        assert!(short.starts_with("t.f(kind: Literal['word0', 'word1', "), "{short}");
+        assert!(short.contains("optional_0: int = 0, ") && !short.contains("optional_299"), "{short}");
+        assert!(short.ends_with("last: str, …)"), "what is required is there: {short}");
     }
 
     #[test]

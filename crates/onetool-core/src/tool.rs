@@ -106,6 +106,11 @@ impl ToolSpec {
     pub fn signature(&self) -> String {
         crate::signature(self.name.as_str(), &self.input_schema.peek())
     }
+
+    /// Returns the signature, cut to a readable length.
+    pub fn short_signature(&self) -> String {
+        crate::short_signature(self.name.as_str(), &self.input_schema.peek())
+    }
 }
 
 /// Hints about a tool's effects, named as MCP names them. What is not set is not said.

@@ -125,8 +125,10 @@ fn place(path: &str) -> String {
 }
 
 fn seconds(limit: Duration) -> String {
-    // To the millisecond: what is left of a deadline when a call begins is a little less than was configured.
-    format!("{} s", (limit.as_secs_f64() * 1e3).round() / 1e3)
+    // Rounded: what is left of a deadline when a call begins is a little less than was configured.
+    let seconds = limit.as_secs_f64();
+    let unit = if seconds < 0.1 { 1e3 } else { 1e2 };
+    format!("{} s", (seconds * unit).round() / unit)
 }
 
 /// A call that has ended.

@@ -32,7 +32,7 @@ pub(crate) fn run(gateway: &Gateway, asked: &Find) -> Result<(), CliError> {
 fn about(catalog: &Catalog, name: &str) -> (String, String) {
     catalog.visible(name).map_or_else(
         |_| (name.to_owned(), String::new()),
-        |entry| (entry.spec().signature(), catalog.description(entry).to_owned()),
+        |entry| (entry.spec().short_signature(), catalog.description(entry).to_owned()),
     )
 }
 

@@ -39,7 +39,7 @@ fn as_json(catalog: &Catalog, entry: &Entry, info: Info) -> Value {
         Info::Min => json!({"name": name, "description": description}),
         Info::Full => json!({
             "name": name,
-            "signature": entry.spec().signature(),
+            "signature": entry.spec().short_signature(),
             "description": description,
             "source": entry.source().to_string(),
         }),
@@ -51,6 +51,8 @@ fn as_line(catalog: &Catalog, entry: &Entry, info: Info) -> String {
     match info {
         Info::List => entry.name().to_string(),
         Info::Min => format!("{}  {first_line}", entry.name()),
-        Info::Full => format!("{}\n    {first_line}\n    from {}", entry.spec().signature(), entry.source()),
+        Info::Full => {
+            format!("{}\n    {first_line}\n    from {}", entry.spec().short_signature(), entry.source())
+        }
     }
 }

@@ -7,7 +7,7 @@ use onetool_core::{JsonObject, Tool, ToolName, ToolSpec};
 
 use super::RegisterError;
 use super::check::Check;
-use super::listed::listed_schema;
+use super::listed::{listed_output, listed_schema};
 
 /// Where a tool, resource or prompt comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -120,6 +120,7 @@ pub struct Entry {
     source: Source,
     is_untrusted: bool,
     listed_schema: OnceLock<Arc<JsonObject>>,
+    listed_output: OnceLock<Option<Arc<JsonObject>>>,
     arguments: Arc<Check>,
     /// Only our own tools are held to what they declare.
     output: Option<Arc<Check>>,
@@ -150,6 +151,7 @@ impl Entry {
             source,
             is_untrusted: false,
             listed_schema: OnceLock::new(),
+            listed_output: OnceLock::new(),
             arguments: Arc::new(arguments),
             output: output.map(Arc::new),
         })
@@ -192,6 +194,7 @@ impl Entry {
             source: self.source.clone(),
             is_untrusted: self.is_untrusted,
             listed_schema: self.listed_schema.clone(),
+            listed_output: self.listed_output.clone(),
             arguments: self.arguments.clone(),
             output: self.output.clone(),
         }
@@ -210,6 +213,17 @@ impl Entry {
     /// Returns the input schema in the form that every client accepts.
     pub fn listed_schema(&self) -> &Arc<JsonObject> {
         self.listed_schema.get_or_init(|| listed_schema(self.spec().input_schema.shared()))
+    }
+
+    /// Returns the schema of its answers in the form that every client accepts, if it promises an object.
+    pub fn listed_output(&self) -> Option<&Arc<JsonObject>> {
+        let listed = || {
+            let schema = self.spec().output_schema.as_ref()?;
+            // Clients of older revisions reject the whole list for one schema that is no object's.
+            let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+            is_object.then(|| listed_output(schema.shared(), &self.source))
+        };
+        self.listed_output.get_or_init(listed).as_ref()
     }
 
     /// Returns the check of its arguments.

@@ -1,15 +1,38 @@
 //! Schemas in the form that every client accepts.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use onetool_core::JsonObject;
 use serde_json::{Value, json};
+
+use super::entry::Source;
+use super::portable::{describing, portable};
 
 /// Returns the schema in the form that every client accepts: `type: object`, and no union at the top.
 ///
 /// Several clients refuse a whole tool list because of one top-level `oneOf`. Such a schema is listed with the
 /// properties of all its variants, each optional unless all of them require it; the check still uses the original.
 pub(super) fn listed_schema(schema: &Arc<JsonObject>) -> Arc<JsonObject> {
+    compilable(without_unions(schema))
+}
+
+/// Returns the schema of an answer in the form that every client accepts.
+pub(super) fn listed_output(schema: &Arc<JsonObject>, source: &Source) -> Arc<JsonObject> {
+    match source {
+        Source::OpenApi(_) => Arc::new(describing(schema)),
+        _ => compilable(schema.clone()),
+    }
+}
+
+fn compilable(schema: Arc<JsonObject>) -> Arc<JsonObject> {
+    match portable(&schema) {
+        Cow::Borrowed(_) => schema,
+        Cow::Owned(changed) => Arc::new(changed),
+    }
+}
+
+fn without_unions(schema: &Arc<JsonObject>) -> Arc<JsonObject> {
     const UNIONS: [&str; 3] = ["oneOf", "anyOf", "allOf"];
     let has_union = UNIONS.iter().any(|union| schema.contains_key(*union));
     if !has_union && schema.get("type").is_some_and(|kind| kind == "object") {

@@ -7,6 +7,7 @@ mod error;
 mod listed;
 mod names;
 mod policy;
+mod portable;
 mod remote;
 mod resolve;
 mod shared;

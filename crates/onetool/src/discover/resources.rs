@@ -51,7 +51,7 @@ pub(super) fn one_tool(server: WeakServer) -> impl Resource {
 fn summary(catalog: &Catalog, entry: &Entry) -> Value {
     json!({
         "name": entry.name().as_str(),
-        "signature": entry.spec().signature(),
+        "signature": entry.spec().short_signature(),
         "description": catalog.description(entry),
     })
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use onetool_core::{
     ContentBlock, InputRequest, InputRequired, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
-    Role, Schema, ToolAnnotations, ToolOutput,
+    Role, ToolAnnotations, ToolOutput,
 };
 use rmcp::model::{self, CallToolResult, InputRequests, LoggingLevel};
 use serde_json::{Value, json};
@@ -18,11 +18,8 @@ pub(super) fn tool(catalog: &Catalog, entry: &Entry) -> model::Tool {
     let description = catalog.description(entry).to_owned();
     let mut tool = model::Tool::new(entry.flat_name().to_owned(), description, entry.listed_schema().clone());
     tool.title.clone_from(&spec.title);
-    // Clients of older revisions reject the whole list for one schema that is no object's.
-    let is_object = |schema: &&Schema| schema.get("type").is_some_and(|kind| kind == "object");
     // What is marked as foreign is text, whatever its source promised.
-    let output_schema = spec.output_schema.as_ref().filter(|_| !entry.is_untrusted());
-    tool.output_schema = output_schema.filter(is_object).map(|schema| schema.shared().clone());
+    tool.output_schema = if entry.is_untrusted() { None } else { entry.listed_output().cloned() };
     tool.annotations = spec.annotations.filter(|it| !it.is_empty()).map(annotations);
     tool.meta = spec.meta.clone().map(model::MetaObject);
     tool

@@ -60,5 +60,10 @@ pub(super) async fn describe(call: MetaCall, args: Describe) -> ToolOutput {
         tell("remembered_queries", "found before by", json!(remembered), &remembered.join(" | "));
     }
     let _ = write!(text, "input schema: {}", data["input_schema"]);
+    // As its source promises it; what is listed may be laxer.
+    if let Some(schema) = &spec.output_schema {
+        data["output_schema"] = Value::Object(JsonObject::clone(&schema.peek()));
+        let _ = write!(text, "\noutput schema: {}", data["output_schema"]);
+    }
     answer(text, data)
 }

@@ -42,7 +42,8 @@ pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
     let mut tools = Vec::new();
     for hit in &hits {
         let Some(entry) = call.catalog.get_visible(&hit.name) else { continue };
-        let (signature, description) = (entry.spec().signature(), short_description(&call.catalog, entry));
+        let (signature, description) =
+            (entry.spec().short_signature(), short_description(&call.catalog, entry));
         let active = loaded.iter().any(|it| it.name() == entry.name());
         let score = rounded(hit.score);
         let mark = if active { ", active" } else { "" };

@@ -89,7 +89,7 @@ pub(super) fn tool_card<'a>(context: &'a OtContext, entry: &'a Entry, info: Info
     ToolCard {
         name: entry.name().as_str(),
         description: catalog.description(entry),
-        signature: entry.spec().signature(),
+        signature: entry.spec().short_signature(),
         args: parameters(&entry.spec().input_schema).map(typed_arg).collect(),
         returns: returns(catalog, entry),
         examples,

@@ -27,7 +27,7 @@ pub(super) fn tools(context: &OtContext, args: &Listing) -> Answer {
 fn full(context: &OtContext, entry: &Entry) -> Value {
     let mut tool = json!({
         "name": entry.name().as_str(),
-        "signature": entry.spec().signature(),
+        "signature": entry.spec().short_signature(),
         "description": context.catalog.description(entry),
         "source": entry.source().to_string(),
     });

@@ -25,7 +25,12 @@ pub(crate) fn bind(
     let tool = || spec.name.to_string();
     if args.len() > names.len() {
         let (takes, given) = (names.len(), args.len());
-        return Err(ArgumentsError::TooMany { tool: tool(), takes, given, signature: spec.signature() });
+        return Err(ArgumentsError::TooMany {
+            tool: tool(),
+            takes,
+            given,
+            signature: spec.short_signature(),
+        });
     }
     let mut bound: JsonObject = names.iter().map(|name| (*name).to_owned()).zip(args).collect();
     for (given, value) in kwargs {
@@ -36,12 +41,12 @@ pub(crate) fn bind(
                 return Err(ArgumentsError::Unknown {
                     tool: tool(),
                     name: shown(&given).into_owned(),
-                    signature: spec.signature(),
+                    signature: spec.short_signature(),
                 });
             }
         };
         if bound.contains_key(&name) {
-            return Err(ArgumentsError::Twice { tool: tool(), name, signature: spec.signature() });
+            return Err(ArgumentsError::Twice { tool: tool(), name, signature: spec.short_signature() });
         }
         bound.insert(name, value);
     }

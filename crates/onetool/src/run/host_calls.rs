@@ -98,14 +98,15 @@ impl Calls {
                 CallError::Denied { .. } | CallError::Cancelled { .. } | CallError::ShuttingDown => {
                     error.to_string()
                 }
-                _ => format!("{error}; signature: {}", spec.signature()),
+                _ => format!("{error}; signature: {}", spec.short_signature()),
             };
             raised(kind, message)
         })?;
         let is_ot = spec.name.pack() == Some(OT);
         // What the `ot` pack answers as an error is a text that code can look at; what it raises came as an error above.
         if output.is_error && !is_ot {
-            let message = format!("{}: {}; signature: {}", spec.name, text_of(&output), spec.signature());
+            let message =
+                format!("{}: {}; signature: {}", spec.name, text_of(&output), spec.short_signature());
             return Err(raised("ToolError", message));
         }
         let text = is_ot.then(|| text_of(&output));

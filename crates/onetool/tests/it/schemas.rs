@@ -131,3 +131,32 @@ async fn h4_a_check_ends_with_the_call() {
     assert!(matches!(error, CallError::Invalid { .. }), "{error}");
     gateway.close().await;
 }
+
+#[tokio::test]
+async fn seam_1_an_api_lists_output_schemas_that_reject_nothing_and_describes_strict_ones() {
+    let folder = TempDir::new().unwrap();
+    let pet = json!({
+        "type": "object", "required": ["id"], "additionalProperties": false,
+        "properties": {"id": {"type": "string", "enum": ["a"], "pattern": "\\p{Print}"}},
+    });
+    let content = json!({"application/json": {"schema": pet}});
+    let parameter = json!({"name": "q", "in": "query", "schema": {"type": "string", "pattern": "^\\_+$"}});
+    let get =
+        json!({"operationId": "get", "parameters": [parameter], "responses": {"200": {"content": content}}});
+    let spec = json!({
+        "openapi": "3.1.0", "servers": [{"url": "https://93.184.215.14"}], "paths": {"/a": {"get": get}},
+    });
+    std::fs::write(folder.path().join("api.json"), spec.to_string()).unwrap();
+    let gateway = gateway(folder.path(), "openapi: {api: {spec: api.json}}\nsearch: {pinned: [api.get]}\n");
+    gateway.connected().await;
+    let client = Client::connect(gateway.server()).await;
+    let listed = client.list_tools().await.0.into_iter().find(|it| it["name"] == "api_get").unwrap();
+    let described = json!({"type": "object", "properties": {"id": {"type": ["string", "null"]}}});
+    assert_eq!(listed["outputSchema"], described);
+    assert!(!listed["inputSchema"].to_string().contains("pattern"), "{listed}");
+    // The check of arguments still knows the pattern.
+    let wrong = gateway.server().call("api.get", object(json!({"q": "1"})), CallContext::detached()).await;
+    assert!(matches!(wrong, Err(CallError::Invalid { .. })), "{wrong:?}");
+    let told = client.call("tool_describe", json!({"name": "api.get"})).await.unwrap();
+    assert_eq!(told["structuredContent"]["output_schema"]["required"], json!(["id"]), "{told}");
+}

@@ -97,7 +97,7 @@ pub(super) fn detail(inner: &Inner, caller: Caller, name: &str) -> Result<ToolDe
     Ok(ToolDetail {
         row: row(&catalog, entry, active),
         flat_name: entry.flat_name().to_owned(),
-        signature: spec.signature(),
+        signature: spec.short_signature(),
         input_schema: JsonObject::clone(&spec.input_schema),
         output_schema: spec.output_schema.as_deref().cloned(),
         examples: docs.examples,

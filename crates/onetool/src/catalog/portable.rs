@@ -1,0 +1,231 @@
+//! Schemas that every client can compile, and schemas that describe without rejecting anything.
+
+use std::borrow::Cow;
+
+use onetool_core::JsonObject;
+use serde_json::{Value, json};
+
+/// Keywords whose values are schemas by name.
+const BY_NAME: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+/// Keywords whose values are lists of schemas.
+const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords whose values are schemas.
+const SINGLE: [&str; 11] = [
+    "items",
+    "additionalProperties",
+    "additionalItems",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contains",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+
+/// What is kept of a schema that describes: words, types, and where parts are.
+const DESCRIBING: [&str; 16] = [
+    "$ref",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "type",
+    "properties",
+    "items",
+    "prefixItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "examples",
+    "default",
+    "deprecated",
+];
+
+/// Patterns that are longer in bytes are not listed.
+const PATTERN_MAX: usize = 1000;
+
+/// Leaves out the patterns that are no regular expressions of ECMA-262 with the `u` flag.
+///
+/// A client that compiles schemas refuses the whole list because of one of them.
+pub(super) fn portable(schema: &JsonObject) -> Cow<'_, JsonObject> {
+    if has_foreign_pattern(schema) {
+        Cow::Owned(without_foreign_patterns(schema.clone()))
+    } else {
+        Cow::Borrowed(schema)
+    }
+}
+
+fn has_foreign_pattern(schema: &JsonObject) -> bool {
+    let of_value = |value: &Value| value.as_object().is_some_and(has_foreign_pattern);
+    schema.iter().any(|(key, value)| match (key.as_str(), value) {
+        ("pattern", Value::String(pattern)) => !is_ecma(pattern),
+        ("patternProperties", Value::Object(parts)) => {
+            parts.iter().any(|(pattern, part)| !is_ecma(pattern) || of_value(part))
+        }
+        (key, Value::Object(parts)) if BY_NAME.contains(&key) => parts.values().any(of_value),
+        (key, Value::Array(parts)) if LISTS.contains(&key) || key == "items" => parts.iter().any(of_value),
+        (key, value) if SINGLE.contains(&key) => of_value(value),
+        _ => false,
+    })
+}
+
+fn without_foreign_patterns(mut schema: JsonObject) -> JsonObject {
+    schema.retain(|key, value| key != "pattern" || value.as_str().is_none_or(is_ecma));
+    if let Some(Value::Object(parts)) = schema.get_mut("patternProperties") {
+        parts.retain(|pattern, _| is_ecma(pattern));
+    }
+    each_part(&mut schema, &mut |part| *part = without_foreign_patterns(std::mem::take(part)));
+    schema
+}
+
+/// Tells whether JavaScript accepts a pattern with the `u` flag, as the validators of clients ask it to.
+///
+/// A long one is not looked at: whoever wrote it may want the parser to use up the stack.
+fn is_ecma(pattern: &str) -> bool {
+    let flags = regress::Flags { unicode: true, no_opt: true, ..regress::Flags::default() };
+    pattern.len() <= PATTERN_MAX && regress::Regex::with_flags(pattern, flags).is_ok()
+}
+
+/// Makes a schema that says what there is, and is broken by no value: vendors break their own schemas, and a client
+/// that checks a response would throw it away. The top stays an object, which MCP wants.
+pub(super) fn describing(schema: &JsonObject) -> JsonObject {
+    let mut described = described(schema.clone());
+    described.insert("type".into(), json!("object"));
+    described
+}
+
+fn described(mut schema: JsonObject) -> JsonObject {
+    schema.retain(|key, value| DESCRIBING.contains(&key.as_str()) && *value != Value::Bool(false));
+    // Two alternatives may both fit once neither rejects anything.
+    if let Some(alternatives) = schema.shift_remove("oneOf") {
+        schema.entry("anyOf").or_insert(alternatives);
+    }
+    if let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") {
+        alternatives.push(json!({"type": "null"}));
+    }
+    match schema.get_mut("type") {
+        Some(Value::String(one)) if one != "null" => {
+            let either = json!([one, "null"]);
+            schema.insert("type".into(), either);
+        }
+        Some(Value::Array(several)) if !several.iter().any(|it| it == "null") => several.push("null".into()),
+        _ => {}
+    }
+    each_part(&mut schema, &mut |part| *part = described(std::mem::take(part)));
+    schema
+}
+
+/// Visits the schemas directly inside a schema.
+fn each_part(schema: &mut JsonObject, visit: &mut dyn FnMut(&mut JsonObject)) {
+    let mut visit_value = |value: &mut Value| {
+        if let Value::Object(part) = value {
+            visit(part);
+        }
+    };
+    for (key, value) in schema {
+        match (key.as_str(), value) {
+            (key, Value::Object(parts)) if BY_NAME.contains(&key) => {
+                parts.values_mut().for_each(&mut visit_value);
+            }
+            (key, Value::Array(parts)) if LISTS.contains(&key) || key == "items" => {
+                parts.iter_mut().for_each(&mut visit_value);
+            }
+            (key, value) if SINGLE.contains(&key) => visit_value(value),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use onetool_core::validate::{Validator, WorkLimit};
+
+    use super::*;
+
+    fn object(value: Value) -> JsonObject {
+        let Value::Object(object) = value else { panic!("{value}") };
+        object
+    }
+
+    #[test]
+    fn seam_2_patterns_that_javascript_refuses_are_left_out() {
+        for good in
+            ["^a+$", r"\d{3}-\w", r"^\p{L}+$", r"^(?=x)[^\]]*$", "(?<year>[0-9]{4})", r"\u{1F600}", ""]
+        {
+            assert!(is_ecma(good), "{good}");
+        }
+        for bad in [r"\p{Print}", r"\_", r"\pL", "(?i)a", r"\Z", "(", "a{2,1}", "[z-a]", r"\-", "(?P<x>a)"] {
+            assert!(!is_ecma(bad), "{bad}");
+        }
+        assert!(!is_ecma(&"(".repeat(1_000_000)));
+        assert!(is_ecma(&format!("{}{}", "(".repeat(100), ")".repeat(100))), "that deep is fine");
+        let schema = object(json!({
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "pattern": r"\p{Print}", "maxLength": 3},
+                "fine": {"pattern": "^a$"},
+                "list": {"items": {"anyOf": [{"pattern": r"\_"}, {"$ref": "#/$defs/x"}]}},
+            },
+            "patternProperties": {r"\pL": {}, "^x": {"pattern": "["}},
+            "$defs": {"x": {"not": {"pattern": r"\Z"}}},
+        }));
+        let expected = object(json!({
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "maxLength": 3},
+                "fine": {"pattern": "^a$"},
+                "list": {"items": {"anyOf": [{}, {"$ref": "#/$defs/x"}]}},
+            },
+            "patternProperties": {"^x": {}},
+            "$defs": {"x": {"not": {}}},
+        }));
+        assert_eq!(*portable(&schema), expected);
+        assert!(matches!(portable(&expected), Cow::Borrowed(_)), "what is fine is not copied");
+    }
+
+    #[test]
+    fn seam_1_a_schema_that_describes_rejects_nothing_that_vendors_send() {
+        let strict = object(json!({
+            "type": "object",
+            "description": "A pet.",
+            "required": ["id", "kind"],
+            "additionalProperties": false,
+            "properties": {
+                "id": {"type": "string", "format": "uuid", "pattern": "^[0-9]+$", "minLength": 3},
+                "kind": {"type": "string", "enum": ["cat", "dog"]},
+                "owner": {"$ref": "#/$defs/owner"},
+                "either": {"oneOf": [{"type": "string"}, {"type": "object", "required": ["a"]}]},
+                "list": {"type": "array", "items": {"type": "integer", "minimum": 5}, "uniqueItems": true},
+            },
+            "$defs": {"owner": {"type": ["object"], "required": ["name"], "not": {"type": "string"}}},
+        }));
+        let listed = describing(&strict);
+        assert_eq!(
+            Value::Object(listed.clone()),
+            json!({
+                "type": "object",
+                "description": "A pet.",
+                "properties": {
+                    "id": {"type": ["string", "null"]},
+                    "kind": {"type": ["string", "null"]},
+                    "owner": {"$ref": "#/$defs/owner"},
+                    "either": {"anyOf": [{"type": ["string", "null"]}, {"type": ["object", "null"]}, {"type": "null"}]},
+                    "list": {"type": ["array", "null"], "items": {"type": ["integer", "null"]}},
+                },
+                "$defs": {"owner": {"type": ["object", "null"]}},
+            })
+        );
+        let validator = Validator::for_value(&listed, &WorkLimit::FULL);
+        for answer in [
+            json!({}),
+            json!({"id": "x", "kind": "bird", "more": 1}),
+            json!({"id": null, "owner": null, "either": null, "list": [null, 1, 1]}),
+            json!({"either": {"b": 1}, "owner": {}}),
+        ] {
+            assert_eq!(validator.check(&answer, &WorkLimit::FULL).unwrap(), [], "{answer}");
+        }
+    }
+}
