@@ -21,6 +21,7 @@ use crate::lines::{Findings, LineTransport};
 use crate::link::Link;
 use crate::process::{ProcessTree, ending};
 use crate::scrub::Scrubber;
+use crate::starts::STARTS;
 use crate::stderr::{ErrorOutput, LastWords, Readers, drain};
 use crate::tap::{Changes, Tap};
 use crate::{Surroundings, Transport, UpstreamConfig};
@@ -126,6 +127,10 @@ impl Connector {
         generation: u64,
         opening: Opening,
     ) -> Result<Connection, ConnectError> {
+        let _turn = tokio::select! {
+            turn = STARTS.turn() => Some(turn),
+            () = self.shutdown.cancelled() => None,
+        };
         let (process, streams) = child::spawn(what, &self.around).map_err(|error| match error {
             SpawnError::Missing(reason) => ConnectError { reason, is_permanent: true },
             SpawnError::System(error) => ConnectError {

@@ -49,6 +49,7 @@ mod prompt;
 mod resource;
 mod scrub;
 mod snapshot;
+mod starts;
 mod stderr;
 mod supervisor;
 mod tap;
