@@ -26,6 +26,10 @@ use crate::control::{self, ForkRequest, ZygoteReport};
 pub fn zygote_main() -> ExitCode {
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
+        // A gateway may be gone before its worker is ready: a session over stdio that ended at once.
+        Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             tracing::error!(%error, "the Python worker ends");
             ExitCode::FAILURE

@@ -119,3 +119,17 @@ fn seam_12_a_gateway_that_would_start_itself_refuses_and_says_so() {
     assert_eq!(code, 1, "{said}");
     assert!(said.lines().any(|line| line.starts_with("ok") && line.contains("proxy:other")), "{said}");
 }
+
+#[test]
+fn seam_16_a_worker_whose_gateway_is_gone_before_it_is_ready_says_nothing() {
+    let (gateway, worker) = std::os::unix::net::UnixStream::pair().unwrap();
+    let sandbox = Sandbox::with_config("");
+    let mut command = sandbox.command(&["__worker", "python"]);
+    let worker =
+        command.stdin(std::os::fd::OwnedFd::from(worker)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let worker = worker.spawn().unwrap();
+    drop(gateway);
+    let ended = worker.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+    assert_eq!(ended.status.code(), Some(0));
+}
