@@ -382,6 +382,8 @@ pub(super) struct OutputFile {
     pub(super) result_ttl: Option<f64>,
     /// Lines of a stored result that are shown at once; 10 if missing.
     pub(super) preview_lines: Option<usize>,
+    /// Bytes that all stored results may take together, oldest first out; 268435456 if missing.
+    pub(super) max_store: Option<u64>,
 }
 
 /// Statistics of calls.

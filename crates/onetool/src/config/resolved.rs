@@ -492,11 +492,18 @@ pub struct OutputConfig {
     pub result_ttl: Duration,
     /// Lines of a stored result that are shown at once.
     pub preview_lines: usize,
+    /// Bytes that all stored results may take together; the oldest make room for new ones.
+    pub max_store: u64,
 }
 
 impl Default for OutputConfig {
     fn default() -> Self {
-        Self { max_inline_size: 50_000, result_ttl: Duration::from_hours(1), preview_lines: 10 }
+        Self {
+            max_inline_size: 50_000,
+            result_ttl: Duration::from_hours(1),
+            preview_lines: 10,
+            max_store: 256 * 1024 * 1024,
+        }
     }
 }
 

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Server;
 use crate::catalog::{Catalog, RegisterError, Rules, Source, ToolDocs};
 use crate::clock::Clock;
-use crate::config::{Config, Location};
+use crate::config::{Config, Location, OutputConfig};
 use crate::current::Current;
 use crate::declared::{ChildEnvironment, Declared};
 use crate::http;
@@ -486,7 +486,8 @@ fn instructions(config: &Config) -> Option<String> {
 }
 
 fn result_options(config: &Config) -> ResultOptions {
-    ResultOptions { ttl: config.output.result_ttl, preview_lines: config.output.preview_lines }
+    let OutputConfig { result_ttl, preview_lines, max_store, .. } = config.output;
+    ResultOptions { ttl: result_ttl, preview_lines, max_bytes: max_store }
 }
 
 fn stats_options(config: &Config) -> StatsOptions {

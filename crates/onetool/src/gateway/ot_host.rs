@@ -31,6 +31,7 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
             .collect(),
         failed_packs: broken.chain(reports.iter().filter_map(failed_source)).collect(),
         storage_trouble: inner.storage.trouble(),
+        storage_size: inner.storage.file_size(),
         version: inner.server.version(),
         python: interpreter::VERSION.to_owned(),
         cwd: inner.options.directory.clone(),

@@ -26,6 +26,8 @@ pub(crate) struct OtContext {
     pub(crate) failed_packs: Vec<FailedPack>,
     /// What the storage cannot do.
     pub(crate) storage_trouble: Option<String>,
+    /// How many bytes the database has, if it is a file.
+    pub(crate) storage_size: Option<u64>,
     /// The version of onetool.
     pub(crate) version: String,
     /// The version of the interpreter.

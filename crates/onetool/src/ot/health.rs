@@ -16,6 +16,9 @@ pub(super) fn health(context: &OtContext) -> Answer {
         "registry": registry(context),
         "proxy": proxy(context),
     });
+    if let Some(size) = context.storage_size {
+        health["storage"] = json!({"status": "ok", "size_bytes": size});
+    }
     if let Some(trouble) = &context.storage_trouble {
         health["storage"] = json!({"status": "degraded", "reason": trouble});
     }

@@ -57,11 +57,13 @@ pub struct ResultOptions {
     pub ttl: Duration,
     /// How many lines the answer shows.
     pub preview_lines: usize,
+    /// How many bytes all results together may take; the oldest make room for new ones.
+    pub max_bytes: u64,
 }
 
 impl Default for ResultOptions {
     fn default() -> Self {
-        Self { ttl: Duration::from_hours(1), preview_lines: 10 }
+        Self { ttl: Duration::from_hours(1), preview_lines: 10, max_bytes: 256 << 20 }
     }
 }
 
@@ -111,6 +113,7 @@ pub struct ResultInfo {
 impl ResultStore {
     /// Stores results in `storage`.
     pub fn new(storage: Storage, clock: Clock, options: ResultOptions) -> Self {
+        storage.set_max_results(options.max_bytes);
         Self(Arc::new(Shared {
             storage,
             clock,
@@ -125,6 +128,7 @@ impl ResultStore {
 
     /// Replaces the options; results that are stored already keep theirs.
     pub fn set_options(&self, options: ResultOptions) {
+        self.0.storage.set_max_results(options.max_bytes);
         self.0.options.set(options);
     }
 

@@ -13,7 +13,8 @@ mod worker;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub struct Storage(Arc<Shared>);
 struct Shared {
     place: Mutex<Place>,
     limits: Limits,
+    /// What the configuration lets all stored results take together, in bytes.
+    max_results: AtomicU64,
     trouble: Arc<Trouble>,
     jobs: OnceLock<Sender<worker::Job>>,
 }
@@ -92,6 +95,7 @@ impl Storage {
         Self(Arc::new(Shared {
             place: Mutex::new(place),
             limits,
+            max_results: AtomicU64::new(u64::MAX),
             trouble: Arc::default(),
             jobs: OnceLock::new(),
         }))
@@ -111,6 +115,19 @@ impl Storage {
             // Where the thread is gone there is nothing to move.
             let _ = jobs.send(Box::new(move |worker| worker.move_to(place)));
         }
+    }
+
+    /// Bounds what all stored results take together from the next one on.
+    pub(crate) fn set_max_results(&self, bytes: u64) {
+        self.0.max_results.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Returns how large the file is, its log included; nothing where there is none.
+    pub(crate) fn file_size(&self) -> Option<u64> {
+        let Place::File(path) = self.place().clone() else { return None };
+        let log = path.with_extension("db-wal");
+        let size = |path: &Path| std::fs::metadata(path).map(|it| it.len()).ok();
+        Some(size(&path)? + size(&log).unwrap_or_default())
     }
 
     fn place(&self) -> MutexGuard<'_, Place> {

@@ -1,6 +1,7 @@
 //! Rows of stored results.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use onetool_core::Caller;
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -49,7 +50,7 @@ impl Storage {
     /// Refuses what is larger than a result may be.
     pub(crate) fn check_size(&self, size: u64) -> Result<(), StorageError> {
         // Memory has to be able to stand in for the file.
-        let max = self.0.limits.in_memory;
+        let max = self.0.limits.in_memory.min(self.0.max_results.load(Ordering::Relaxed));
         if size > max { Err(StorageError::TooLarge { size, max }) } else { Ok(()) }
     }
 
@@ -123,14 +124,15 @@ impl Storage {
     pub(crate) async fn add_result(&self, owner: &Caller, row: ResultRow) -> Result<(), StorageError> {
         let size = row.info.size_bytes;
         self.check_size(size)?;
-        let limits = self.0.limits;
+        let (limits, configured) = (self.0.limits, self.0.max_results.load(Ordering::Relaxed));
         let owner = owner.clone();
         self.submit(move |database| {
             let transaction = database.connection().unchecked_transaction()?;
             let max = if database.is_file() { limits.in_file } else { limits.in_memory };
-            make_room(database, max.saturating_sub(size))?;
+            let emptied = make_room(database, max.min(configured).saturating_sub(size))?;
             insert(database, &owner, &row)?;
-            transaction.commit()
+            transaction.commit()?;
+            if emptied > 0 { shrink(database) } else { Ok(()) }
         })
         .done()
         .await
@@ -216,8 +218,9 @@ fn insert(database: &Database, owner: &Caller, ResultRow { info, body }: &Result
     Ok(())
 }
 
-/// Empties the oldest results until the others take at most `max` bytes; they answer as expired from then on.
-fn make_room(database: &Database, max: u64) -> rusqlite::Result<()> {
+/// Empties the oldest results until the others take at most `max` bytes; they answer as expired from then on. Returns
+/// how many.
+fn make_room(database: &Database, max: u64) -> rusqlite::Result<usize> {
     let mut statement = database.connection().prepare_cached(
         "SELECT rowid, size_bytes FROM results WHERE body IS NOT NULL ORDER BY created_at DESC, rowid DESC",
     )?;
@@ -229,11 +232,11 @@ fn make_room(database: &Database, max: u64) -> rusqlite::Result<()> {
             too_old.push(row.get::<_, i64>(0)?);
         }
     }
-    for rowid in too_old {
+    for rowid in &too_old {
         let sql = "UPDATE results SET body = NULL, expires_at = MIN(expires_at, created_at) WHERE rowid = ?1";
         database.connection().prepare_cached(sql)?.execute([rowid])?;
     }
-    Ok(())
+    Ok(too_old.len())
 }
 
 /// Gives free pages back to the file system.

@@ -312,6 +312,32 @@ async fn a_job_that_panics_harms_no_other() {
 }
 
 #[tokio::test]
+async fn seam_17_results_take_no_more_than_configured_and_the_file_grows_no_further() {
+    let folder = folder();
+    let storage = Storage::at(folder.path().join("onetool.db"));
+    assert_eq!(storage.file_size(), None, "it is made when it is needed");
+    storage.set_max_results(2 << 20);
+    let put = async |number: i64| {
+        let mut row = row(&format!("r{number}"));
+        row.info.created_at = Timestamp::from_millis(number);
+        row.info.size_bytes = 1 << 20;
+        row.body = Some("x".repeat(1 << 20));
+        storage.add_result(&Caller::default(), row).await
+    };
+    for number in 0..30 {
+        put(number).await.unwrap();
+    }
+    let readable = storage.results(&Caller::default(), Timestamp::from_millis(0)).await.unwrap();
+    let handles: Vec<&str> = readable.iter().map(|it| it.handle.as_str()).collect();
+    assert_eq!(handles, ["r29", "r28"]);
+    let size = storage.file_size().unwrap();
+    assert!(size < 15 << 20, "{size} bytes for 2 MB of results, the log of the last writes included");
+    storage.set_max_results(1000);
+    let error = put(30).await.unwrap_err().to_string();
+    assert_eq!(error, "1048576 bytes are more than the storage can hold (1000 bytes)");
+}
+
+#[tokio::test]
 async fn the_oldest_results_make_room_for_new_ones() {
     let folder = folder();
     let limits = Limits { in_file: 10, in_memory: 10, ..Limits::default() };

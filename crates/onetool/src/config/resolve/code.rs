@@ -124,6 +124,7 @@ pub(super) fn output(file: OutputFile, place: &Place<'_>) -> Result<OutputConfig
         max_inline_size: file.max_inline_size.unwrap_or(default.max_inline_size),
         result_ttl: seconds(file.result_ttl, &place.field("result_ttl"))?.unwrap_or(default.result_ttl),
         preview_lines: file.preview_lines.unwrap_or(default.preview_lines),
+        max_store: file.max_store.unwrap_or(default.max_store),
     })
 }
 
