@@ -273,7 +273,15 @@ impl ServerHandler for Handler {
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
         let cx = self.context(cx, input);
         let args = request.arguments.unwrap_or_default();
-        let error = match self.server.call(&request.name, args, cx.clone()).await {
+        let (told, mut loads) = (self.session.told(), self.server.active().subscribe());
+        let result = self.server.call(&request.name, args, cx.clone()).await;
+        // A client that reads in order sees its new list before it reads that there is one.
+        if let Some(told) = told
+            && std::iter::from_fn(|| loads.try_recv().ok()).any(|session| session == self.session.key())
+        {
+            self.session.told_since(told).await;
+        }
+        let error = match result {
             Ok(output) => return Ok(convert::output(output, is_stateless).into()),
             Err(error) => error,
         };

@@ -87,6 +87,7 @@ pub(super) async fn tell_session(
     ended: CancellationToken,
 ) {
     let mut news = News::of(&server, [session.key(), SessionKey::Every(caller)]);
+    session.begin_telling();
     // The task must not keep the server alive.
     drop(server);
     loop {
@@ -100,7 +101,13 @@ pub(super) async fn tell_session(
                 peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(&*uri)).await
             }
             Some(Item::Resource(_)) => Ok(()),
-            Some(Item::Lists(changed)) => notify_lists(&peer, changed, declared).await,
+            Some(Item::Lists(changed)) => {
+                let sent = notify_lists(&peer, changed, declared).await;
+                if changed.tools {
+                    session.note_told();
+                }
+                sent
+            }
         };
         if sent.is_err() && peer.is_transport_closed() {
             return;

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use onetool_core::LogLevel;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::catalog::SessionKey;
 
@@ -13,6 +14,9 @@ const MAX_WATCHED: usize = 500;
 
 /// Longest URI of a resource that is watched, in bytes.
 const MAX_URI: usize = 2000;
+
+/// How long a response waits for the news that should come before it.
+const TELLING: Duration = Duration::from_secs(1);
 
 /// A subscription that is not kept.
 #[derive(Debug, thiserror::Error)]
@@ -32,11 +36,36 @@ pub(super) struct Session {
     watched: Mutex<HashMap<String, OwnedSemaphorePermit>>,
     /// Subscriptions that all sessions together may still have.
     left: Arc<Semaphore>,
+    /// How often the client was told that its list of tools changed; nothing while nobody tells it.
+    told: watch::Sender<Option<u64>>,
 }
 
 impl Session {
     pub(super) fn new(number: u64, left: Arc<Semaphore>) -> Self {
-        Self { number, log_level: Mutex::default(), watched: Mutex::default(), left }
+        let (log_level, watched) = (Mutex::default(), Mutex::default());
+        Self { number, log_level, watched, left, told: watch::Sender::new(None) }
+    }
+
+    /// Notes that changes are told from now on.
+    pub(super) fn begin_telling(&self) {
+        self.told.send_replace(Some(0));
+    }
+
+    /// Notes that the client was told of a changed list of tools.
+    pub(super) fn note_told(&self) {
+        self.told.send_modify(|told| *told = told.map(|times| times + 1));
+    }
+
+    /// Returns how often the client was told of a changed list of tools; nothing if nobody tells it.
+    pub(super) fn told(&self) -> Option<u64> {
+        *self.told.borrow()
+    }
+
+    /// Waits until the client was told once more than `before`, but not long: it may not be listening.
+    pub(super) async fn told_since(&self, before: u64) {
+        let mut told = self.told.subscribe();
+        let is_told = told.wait_for(|told| told.is_none_or(|times| times > before));
+        drop(tokio::time::timeout(TELLING, is_told).await);
     }
 
     pub(super) fn number(&self) -> u64 {

@@ -614,3 +614,25 @@ async fn o2_ten_thousand_tools_are_searched_and_one_change_is_one_change() {
     index.reload(denied).unwrap();
     assert!(index.find("number4711", 5).await.iter().all(|hit| !hit.name.starts_with("shop4")));
 }
+
+#[tokio::test]
+async fn seam_15_the_news_of_a_changed_list_comes_before_the_response_of_tool_load() {
+    let folder = TempDir::new().unwrap();
+    let gateway = gateway(folder.path(), "");
+    let mut client = RawClient::connect(gateway.server());
+    client.initialize().await;
+    for _ in 0..3 {
+        client.request("ping", json!({})).await;
+    }
+    for arguments in [json!({"names": ["ot.version"]}), json!({"names": [], "unload": ["ot.version"]})] {
+        let params = json!({"name": "tool_load", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        client.send_line(&call.to_string()).await;
+        let (first, second) = (client.message().await.unwrap(), client.message().await.unwrap());
+        assert_eq!(first["method"], "notifications/tools/list_changed", "{first}");
+        assert_eq!((&second["id"], &second["result"]["isError"]), (&json!(7), &json!(false)), "{second}");
+    }
+    // What changes nothing is no news, and is not waited for.
+    let params = json!({"name": "tool_load", "arguments": {"names": [], "unload": ["ot.version"]}});
+    assert_eq!(client.request("tools/call", params).await["id"], 1);
+}
