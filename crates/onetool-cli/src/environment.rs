@@ -111,8 +111,8 @@ impl Environment {
     pub(crate) fn refuse_to_start_itself(config: &Config) -> Result<(), CliError> {
         let Some(own) = identity(config).filter(|own| gateways_above().contains(own)) else { return Ok(()) };
         let error =
-            format!("this gateway would start itself: one with {} is running above it", own.display());
-        let hint = "take the server that runs onetool out of `servers`, or give it another configuration";
+            format!("this gateway would start itself: a parent process already serves {}", own.display());
+        let hint = "remove the server that runs onetool from `servers`, or give it a different configuration";
         Err(CliError::failed(error).hinted(hint))
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn note(text: &str) {
     };
 }
 
-/// Whether notes stand between the lines of a log that another program reads.
+/// Whether stderr is a machine-readable log, so that notes have to be log lines too.
 static NOTES_AS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Has notes written as lines of a JSON log.

@@ -16,7 +16,7 @@ const BYTES: usize = 32;
 /// A token, and how the operator learns of it.
 pub(crate) struct Token {
     pub(crate) value: String,
-    /// Where it is kept; nowhere, if there is no directory for it.
+    /// The file it is saved in, if there is a directory to save it in.
     pub(crate) file: Option<PathBuf>,
     /// Whether it was made just now, so that it has to be shown this once.
     pub(crate) is_new: bool,

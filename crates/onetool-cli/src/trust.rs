@@ -62,7 +62,7 @@ impl TrustStore {
         Self { directory: state.map(|it| it.join("trust")) }
     }
 
-    /// Tells whether a project is as it was when the user trusted it.
+    /// Returns whether a project is unchanged since the user trusted it.
     pub(crate) fn verdict(&self, project: &Project, outline: &Outline) -> Verdict {
         let Some(trusted) = self.read(&project.directory) else { return Verdict::Unknown };
         let files = files_of(project, outline);
@@ -123,7 +123,7 @@ impl TrustStore {
 
     fn write(&self, directory: &Path, files: &Files) -> Result<(), CliError> {
         let Some(record) = self.record(directory) else {
-            let no_home = CliError::failed("there is no home directory to remember trust in");
+            let no_home = CliError::failed("cannot save trust: no home directory");
             return Err(no_home.hinted("set HOME, or use `--trust` with every command"));
         };
         let text = json!({"directory": directory.to_string_lossy(), "files": files});
@@ -194,7 +194,7 @@ impl Untrusted {
         )
     }
 
-    /// Tells a person which files have changed, and what it would start. This is the file's own text.
+    /// Lists the changed files and what the configuration would start. The text comes from the untrusted files.
     pub(crate) fn details(&self) -> String {
         let changed = match &self.verdict {
             Verdict::Changed(files) => {

@@ -322,7 +322,7 @@ async fn assemble(
     }
     if is_nowhere {
         warnings.push(format!(
-            "the description does not say where the API is ({}); calls fail until openapi.{}.base_url is set",
+            "no usable server URL ({}); set openapi.{}.base_url",
             header.no_base_url, options.name
         ));
     }

@@ -185,7 +185,7 @@ fn token_access(
             note(&match &token.file {
                 Some(file) if token.is_new => format!("token: {} (kept in {})", token.value, file.display()),
                 Some(file) => format!("token: in {}", file.display()),
-                None => format!("token: {} (not kept: there is no home directory)", token.value),
+                None => format!("token: {} (not saved: no home directory)", token.value),
             });
             // A file of ours changes nothing about a project that the user trusts.
             if let Some(folder) = folder.filter(|_| token.is_new) {

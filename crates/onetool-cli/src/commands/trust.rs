@@ -15,7 +15,7 @@ pub(crate) fn run(environment: &Environment, asked: &Trust) -> Result<(), CliErr
     if asked.list {
         let directories: Vec<String> = trust.list().iter().map(|it| shown_path(it)).collect();
         return if directories.is_empty() {
-            note("No directory is trusted.");
+            note("No trusted directories.");
             Ok(())
         } else {
             Ok(print(&directories.join("\n"))?)
@@ -27,8 +27,12 @@ pub(crate) fn run(environment: &Environment, asked: &Trust) -> Result<(), CliErr
         .map_err(|error| CliError::failed(format!("cannot open '{}': {error}", shown_path(directory))))?;
     if asked.revoke {
         let was_trusted = trust.revoke(&directory)?;
-        let outcome = if was_trusted { "is no longer trusted" } else { "was not trusted" };
-        note(&format!("{} {outcome}.", shown_path(&directory)));
+        let directory = shown_path(&directory);
+        note(&if was_trusted {
+            format!("Removed trust from {directory}.")
+        } else {
+            format!("{directory} is not trusted.")
+        });
         return Ok(());
     }
     let Some(project) = environment.project_in(&directory) else { return Err(nothing(&directory)) };

@@ -113,7 +113,9 @@ fn seam_12_a_gateway_that_would_start_itself_refuses_and_says_so() {
     std::fs::write(&other, format!("servers: {{back: {}}}\n", served(&config))).unwrap();
     let (said, _, code) = sandbox.run(&["check", "--config", ".onetool/onetool.yaml"]);
     assert!(
-        said.contains("this gateway would start itself: one with [folder]/.onetool/onetool.yaml"),
+        said.contains(
+            "this gateway would start itself: a parent process already serves [folder]/.onetool/onetool.yaml"
+        ),
         "{said}"
     );
     assert_eq!(code, 1, "{said}");

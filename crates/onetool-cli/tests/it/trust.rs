@@ -169,7 +169,7 @@ fn h2_trust_holds_until_a_file_that_decides_what_runs_changes() {
 #[test]
 fn h2_trust_is_listed_revoked_and_private() {
     let clone = Clone::new(HOSTILE);
-    assert_eq!(clone.run(&["trust", "--list"]).1, "No directory is trusted.\n");
+    assert_eq!(clone.run(&["trust", "--list"]).1, "No trusted directories.\n");
     clone.works(&["trust"]);
     assert_eq!(clone.works(&["trust", "--list"]), "[folder]/project\n");
     let records: Vec<PathBuf> = std::fs::read_dir(clone.home().join(".onetool/trust"))
@@ -192,9 +192,9 @@ fn h2_trust_is_listed_revoked_and_private() {
     let elsewhere = clone.command(&["tools"]).current_dir(clone.project().join("sub")).output().unwrap();
     assert_eq!(elsewhere.status.code(), Some(1));
 
-    assert!(clone.run(&["trust", "--revoke"]).1.contains("is no longer trusted"));
+    assert!(clone.run(&["trust", "--revoke"]).1.contains("Removed trust from"));
     assert_eq!(clone.run(&["call", "demo.echo"]).2, 1);
-    assert!(clone.run(&["trust", "--revoke"]).1.contains("was not trusted"));
+    assert!(clone.run(&["trust", "--revoke"]).1.contains("is not trusted"));
     let (_, stderr, code) = clone.run(&["trust", ".."]);
     assert!(code == 1 && stderr.contains("nothing to trust"), "{stderr}");
 }

@@ -124,7 +124,7 @@ impl OperationTool {
             .map_err(|error| ToolError::failed(format!("the plan of this operation is damaged: {error}")))?;
         let Some(base) = &shared.base.server(plan.server.as_deref()) else {
             let pack = self.spec.name.pack().unwrap_or_default();
-            let text = format!("the description does not say where this API is; set openapi.{pack}.base_url");
+            let text = format!("the description has no usable server URL; set openapi.{pack}.base_url");
             return Err(ToolError::failed(text));
         };
         let is_trusted = shared.base.trusts(base);

@@ -188,7 +188,7 @@ impl Planner<'_, '_> {
                 }
                 Found::Body(document, value) => bodies.push((document, value)),
                 Found::Nameless => {
-                    let warning = format!("a parameter of {} has no name and is left out", around.path);
+                    let warning = format!("skipped a parameter without a name in {}", around.path);
                     self.links.warnings.insert(warning);
                 }
                 Found::Ignored => {}

@@ -139,7 +139,7 @@ impl McpHttp {
 }
 
 fn no_room() -> Response {
-    refuse(StatusCode::SERVICE_UNAVAILABLE, -32000, "too many large requests are under way; try again later")
+    refuse(StatusCode::SERVICE_UNAVAILABLE, -32000, "too many large requests in flight; try again later")
 }
 
 fn refuse(status: StatusCode, code: i32, message: &str) -> Response {

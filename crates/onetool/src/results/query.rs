@@ -227,9 +227,9 @@ pub enum QueryError {
     /// The path leads nowhere.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// As data, it would take too much memory.
+    /// It would take too much memory once parsed.
     #[error(
-        "result '{handle}' is too large to be data; read it in parts with ot.result(handle='{handle}', offset=1)"
+        "result '{handle}' is too large to load; read it in parts with ot.result(handle='{handle}', offset=1)"
     )]
     TooLarge {
         /// The handle.
