@@ -1,6 +1,7 @@
 //! Schemas that every client can compile, and schemas that describe without rejecting anything.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use onetool_core::JsonObject;
 use serde_json::{Value, json};
@@ -47,41 +48,54 @@ const DESCRIBING: [&str; 16] = [
 /// Patterns that are longer in bytes are not listed.
 const PATTERN_MAX: usize = 1000;
 
+/// A schema with more patterns than this is listed without any.
+const PATTERNS_MAX: usize = 1000;
+
 /// Leaves out the patterns that are no regular expressions of ECMA-262 with the `u` flag.
 ///
 /// A client that compiles schemas refuses the whole list because of one of them.
 pub(super) fn portable(schema: &JsonObject) -> Cow<'_, JsonObject> {
-    if has_foreign_pattern(schema) {
-        Cow::Owned(without_foreign_patterns(schema.clone()))
-    } else {
+    let count = Cell::new(0);
+    let counted = |_: &str| {
+        count.set(count.get() + 1);
+        true
+    };
+    all_patterns(schema, &counted);
+    // Compiling each takes time, and a server decides how many there are.
+    let keep = if count.get() <= PATTERNS_MAX { is_ecma } else { |_: &str| false };
+    if all_patterns(schema, &keep) {
         Cow::Borrowed(schema)
+    } else {
+        Cow::Owned(with_patterns(schema.clone(), &keep))
     }
 }
 
-fn has_foreign_pattern(schema: &JsonObject) -> bool {
-    let of_value = |value: &Value| value.as_object().is_some_and(has_foreign_pattern);
-    schema.iter().any(|(key, value)| match (key.as_str(), value) {
-        ("pattern", Value::String(pattern)) => !is_ecma(pattern),
+/// Returns whether a test holds for every pattern of a schema.
+fn all_patterns(schema: &JsonObject, test: &dyn Fn(&str) -> bool) -> bool {
+    let of_value = |value: &Value| value.as_object().is_none_or(|part| all_patterns(part, test));
+    schema.iter().all(|(key, value)| match (key.as_str(), value) {
+        ("pattern", Value::String(pattern)) => test(pattern),
         ("patternProperties", Value::Object(parts)) => {
-            parts.iter().any(|(pattern, part)| !is_ecma(pattern) || of_value(part))
+            parts.iter().all(|(pattern, part)| test(pattern) && of_value(part))
         }
-        (key, Value::Object(parts)) if BY_NAME.contains(&key) => parts.values().any(of_value),
-        (key, Value::Array(parts)) if LISTS.contains(&key) || key == "items" => parts.iter().any(of_value),
+        (key, Value::Object(parts)) if BY_NAME.contains(&key) => parts.values().all(of_value),
+        (key, Value::Array(parts)) if LISTS.contains(&key) || key == "items" => parts.iter().all(of_value),
         (key, value) if SINGLE.contains(&key) => of_value(value),
-        _ => false,
+        _ => true,
     })
 }
 
-fn without_foreign_patterns(mut schema: JsonObject) -> JsonObject {
-    schema.retain(|key, value| key != "pattern" || value.as_str().is_none_or(is_ecma));
+/// Removes the patterns of a schema for which a test does not hold.
+fn with_patterns(mut schema: JsonObject, test: &dyn Fn(&str) -> bool) -> JsonObject {
+    schema.retain(|key, value| key != "pattern" || value.as_str().is_none_or(test));
     if let Some(Value::Object(parts)) = schema.get_mut("patternProperties") {
-        parts.retain(|pattern, _| is_ecma(pattern));
+        parts.retain(|pattern, _| test(pattern));
     }
-    each_part(&mut schema, &mut |part| *part = without_foreign_patterns(std::mem::take(part)));
+    each_part(&mut schema, &mut |part| *part = with_patterns(std::mem::take(part), test));
     schema
 }
 
-/// Tells whether JavaScript accepts a pattern with the `u` flag, as the validators of clients ask it to.
+/// Returns whether JavaScript accepts a pattern with the `u` flag, as the validators of clients ask it to.
 ///
 /// A long one is not looked at: whoever wrote it may want the parser to use up the stack.
 fn is_ecma(pattern: &str) -> bool {
@@ -162,6 +176,10 @@ mod tests {
         }
         assert!(!is_ecma(&"(".repeat(1_000_000)));
         assert!(is_ecma(&format!("{}{}", "(".repeat(100), ")".repeat(100))), "that deep is fine");
+        assert!(is_ecma("((((a{65535}){65535}){65535}){65535}){65535}"), "and takes no time");
+        let many: JsonObject = (0..1001).map(|n| (format!("p{n}"), json!({"pattern": "^a$"}))).collect();
+        let many = object(json!({"properties": many}));
+        assert!(!json!(*portable(&many)).to_string().contains("pattern"), "too many to look at");
         let schema = object(json!({
             "type": "object",
             "properties": {
