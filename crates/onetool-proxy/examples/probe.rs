@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             directory: None,
         },
     };
-    let surroundings = Surroundings { environment: std::env::vars_os().collect(), guard: None };
+    let surroundings = Surroundings { environment: std::env::vars_os().collect(), ..Surroundings::default() };
     let start = std::time::Instant::now();
     let upstream = Upstream::start(UpstreamConfig::new("up", transport), surroundings);
     let settled = upstream.watch().wait_for(|it| it.state != State::Connecting).await?.clone();

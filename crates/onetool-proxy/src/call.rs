@@ -124,7 +124,9 @@ impl Access {
             Failure::NotSent(reason) => format!("could not be reached: {reason}"),
             Failure::Broken(text) => format!("{text}, twice in a row"),
             Failure::Denied(reason) => format!("refuses us: {reason}"),
-            Failure::Transport(reason) => format!("could not be spoken to: {reason}"),
+            Failure::Transport(reason) | Failure::NotUnderstood(reason) => {
+                format!("could not be spoken to: {reason}")
+            }
         };
         permit.failed(&text);
         Err(self.failed(&text))
@@ -137,12 +139,23 @@ impl Access {
     /// Returns the connection in force, waiting for one that is on its way.
     async fn link(&self, until: Instant) -> Result<Arc<Link>, CallError> {
         let mut phase = self.phase.subscribe();
+        let is_due = matches!(&*phase.borrow(), Phase::GivenUp { again, .. } if *again <= Instant::now());
+        if is_due {
+            // One of those who ask now gets the attempt, and all of them wait for how it ends.
+            self.called.notify_one();
+            let begun = phase.wait_for(|phase| !matches!(phase, Phase::GivenUp { .. }));
+            let _ = tokio::time::timeout_at(until, begun).await;
+        }
         let settled = phase.wait_for(|phase| !matches!(phase, Phase::Connecting));
         let phase =
             tokio::time::timeout_at(until, settled).await.map(|phase| phase.map(|phase| phase.clone()));
         match phase {
             Ok(Ok(Phase::Up(link))) => Ok(link),
             Ok(Ok(Phase::Down(reason))) => Err(self.failed(&format!("is not connected: {reason}"))),
+            Ok(Ok(Phase::GivenUp { reason, again })) => {
+                let wait = again.saturating_duration_since(Instant::now()).as_secs() + 1;
+                Err(self.failed(&format!("is not connected: {reason}; a call in {wait} s tries again")))
+            }
             Ok(Ok(Phase::Connecting)) | Err(_) => Err(self.failed("is still connecting; call again later")),
             Ok(Err(_)) => Err(self.failed("is shut down")),
         }

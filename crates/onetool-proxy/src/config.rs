@@ -70,6 +70,8 @@ pub struct Timing {
     pub debounce: Duration,
     /// How long a child may take to end by itself, and again after SIGTERM.
     pub stop_grace: Duration,
+    /// How long after an upstream was given up, or tried again for a call, a call tries it again.
+    pub retry_pause: Duration,
 }
 
 impl Default for Timing {
@@ -83,6 +85,7 @@ impl Default for Timing {
             breaker_pause: Duration::from_secs(10),
             debounce: Duration::from_millis(100),
             stop_grace: Duration::from_millis(500),
+            retry_pause: Duration::from_mins(1),
         }
     }
 }
@@ -182,7 +185,7 @@ impl UpstreamConfig {
             enabled: true,
             transport,
             timeout: Duration::from_mins(1),
-            connect_timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_mins(1),
             timing: Timing::default(),
             limits: Limits::default(),
         }

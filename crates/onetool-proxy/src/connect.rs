@@ -1,8 +1,10 @@
 //! Makes a connection: starts the child or opens the session, and agrees on a revision.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{
@@ -12,6 +14,7 @@ use rmcp::transport::Transport as RmcpTransport;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use url::Url;
 
 use crate::calls::Calls;
 use crate::child::{self, ChildCommand, SpawnError};
@@ -24,7 +27,7 @@ use crate::scrub::Scrubber;
 use crate::starts::STARTS;
 use crate::stderr::{ErrorOutput, LastWords, Readers, drain};
 use crate::tap::{Changes, Tap};
-use crate::{Surroundings, Transport, UpstreamConfig};
+use crate::{Surroundings, Transport, UpstreamConfig, http, sse};
 
 /// How long the SDK may take to close a connection, which for HTTP ends the session on the other side.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
@@ -56,8 +59,24 @@ struct ChildPart {
 /// A connection that could not be made.
 pub(crate) struct ConnectError {
     pub(crate) reason: String,
+    pub(crate) cause: Cause,
+}
+
+/// What a failure to connect means for the next attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
     /// Trying again would not help.
-    pub(crate) is_permanent: bool,
+    Permanent,
+    /// The program ended, or said nothing that we understand, before it answered.
+    Ended,
+    /// It did not answer in time.
+    Silent,
+    /// It answered, and refused.
+    Refused,
+    /// It is a web server, and does not know what we sent.
+    NotUnderstood,
+    /// Anything else, which may be gone the next time.
+    Passing,
 }
 
 /// How to begin, since the two eras of the protocol begin differently.
@@ -70,11 +89,12 @@ pub(crate) enum Opening {
 }
 
 impl Opening {
-    /// Returns the other one, for when this one did not work.
-    pub(crate) fn other(self) -> Self {
-        match self {
-            Self::Auto => Self::Initialize,
-            Self::Initialize => Self::Auto,
+    /// Returns how to begin after an attempt that failed.
+    pub(crate) fn after(self, cause: Cause) -> Self {
+        match (self, cause) {
+            (Self::Auto, Cause::Ended | Cause::Silent) => Self::Initialize,
+            (Self::Initialize, Cause::Refused | Cause::Silent) => Self::Auto,
+            (same, _) => same,
         }
     }
 
@@ -97,6 +117,8 @@ pub(crate) struct Connector {
     pub(crate) scrubber: Arc<Scrubber>,
     pub(crate) output: ErrorOutput,
     pub(crate) shutdown: CancellationToken,
+    /// Whether the server was found to have only the HTTP transport of 2024-11-05.
+    pub(crate) has_old_transport: AtomicBool,
 }
 
 impl Connector {
@@ -111,14 +133,41 @@ impl Connector {
                 let what = ChildCommand { command, args, env, directory: directory.as_deref() };
                 self.connect_child(&what, generation, opening).await
             }
-            Transport::Http { url, headers } => {
-                let permanent = |reason| ConnectError { reason, is_permanent: true };
-                let limits = &self.config.limits;
-                let (name, patience) = (self.name.clone(), self.config.connect_timeout);
-                let transport = crate::http::transport(name, url, headers, patience, limits.message);
-                self.open(transport.map_err(permanent)?, None, generation, opening).await
+            Transport::Http { url, headers } => self.connect_web(url, headers, generation, opening).await,
+        }
+    }
+
+    /// Connects over HTTP, also to a server that has only the transport before the present one.
+    async fn connect_web(
+        &self,
+        url: &Url,
+        headers: &IndexMap<String, String>,
+        generation: u64,
+        opening: Opening,
+    ) -> Result<Connection, ConnectError> {
+        let max = self.config.limits.message;
+        let (client, headers) = http::client(headers, self.config.connect_timeout)
+            .map_err(|reason| ConnectError { reason, cause: Cause::Permanent })?;
+        let old = || sse::open(self.name.clone(), url, client.clone(), headers.clone(), max);
+        if !self.has_old_transport.load(Ordering::Relaxed) {
+            let transport = http::transport(self.name.clone(), url, client.clone(), headers.clone(), max);
+            let opened = self.open(transport, None, generation, opening).await;
+            match opened {
+                Err(error) if error.cause == Cause::NotUnderstood => {
+                    let Some(transport) = old().await else { return Err(error) };
+                    self.has_old_transport.store(true, Ordering::Relaxed);
+                    tracing::info!(server = %self.name, "it has only the HTTP+SSE transport of 2024-11-05");
+                    return self.open(transport, None, generation, Opening::Initialize).await;
+                }
+                opened => return opened,
             }
         }
+        let Some(transport) = old().await else {
+            // It may have been replaced by a newer one.
+            self.has_old_transport.store(false, Ordering::Relaxed);
+            return Err(ConnectError { reason: "its stream cannot be opened".into(), cause: Cause::Passing });
+        };
+        self.open(transport, None, generation, Opening::Initialize).await
     }
 
     async fn connect_child(
@@ -132,10 +181,10 @@ impl Connector {
             () = self.shutdown.cancelled() => None,
         };
         let (process, streams) = child::spawn(what, &self.around).map_err(|error| match error {
-            SpawnError::Missing(reason) => ConnectError { reason, is_permanent: true },
+            SpawnError::Missing(reason) => ConnectError { reason, cause: Cause::Permanent },
             SpawnError::System(error) => ConnectError {
                 reason: format!("cannot start '{}': {error}", what.command),
-                is_permanent: false,
+                cause: Cause::Passing,
             },
         })?;
         let (last_words, findings) = (LastWords::default(), Findings::default());
@@ -166,16 +215,17 @@ impl Connector {
         let stop = CancellationToken::new();
         let opened = serve_client_with_lifecycle_and_ct(client, tap, opening.mode(), stop.clone());
         let patience = self.config.connect_timeout;
-        let opened: Result<RunningService<_, _>, (String, bool)> = tokio::select! {
+        let opened: Result<RunningService<_, _>, (String, Cause)> = tokio::select! {
             opened = opened => opened.map_err(|error| explain(&error)),
             () = tokio::time::sleep(patience) => {
-                Err((format!("it did not answer `initialize` within {} s", patience.as_secs_f64()), false))
+                let seconds = patience.as_secs_f64();
+                Err((format!("it did not answer `initialize` within {seconds} s"), Cause::Silent))
             }
-            () = self.shutdown.cancelled() => Err(("onetool shuts down".to_owned(), false)),
+            () = self.shutdown.cancelled() => Err(("onetool shuts down".to_owned(), Cause::Passing)),
         };
         let opened = opened.and_then(|running| match running.peer().peer_info() {
             Some(info) => Ok((running, info)),
-            None => Err(("it did not say what it is".to_owned(), false)),
+            None => Err(("it did not say what it is".to_owned(), Cause::Passing)),
         });
         match opened {
             Ok((running, info)) => {
@@ -185,12 +235,12 @@ impl Connector {
                 let service = Service { task, _stop_on_drop: stop.clone().drop_guard(), stop };
                 Ok(Connection { link: Arc::new(link), changes, lost, service, child })
             }
-            Err((reason, is_permanent)) => {
+            Err((reason, cause)) => {
                 let reason = match child {
                     Some(child) => child.stop(reason, self.config.timing.stop_grace).await,
                     None => reason,
                 };
-                Err(ConnectError { reason: self.scrubber.tidy(&reason), is_permanent })
+                Err(ConnectError { reason: self.scrubber.tidy(&reason), cause })
             }
         }
     }
@@ -240,30 +290,33 @@ impl Connection {
     }
 }
 
-/// Says why a handshake failed, and whether another would fail just so.
-fn explain(error: &ClientInitializeError) -> (String, bool) {
+/// Says why a handshake failed, and what that means for another.
+fn explain(error: &ClientInitializeError) -> (String, Cause) {
     match error {
         ClientInitializeError::TransportError { error, .. } => match http_failure(error) {
-            Some(Failure::Denied(reason)) => (reason, true),
-            Some(Failure::NotSent(reason) | Failure::Transport(reason)) => (reason, false),
-            Some(Failure::Broken(reason)) => (format!("it {reason}"), false),
-            _ => (format!("it cannot be spoken to: {}", error.error), false),
+            Some(Failure::Denied(reason)) => (reason, Cause::Permanent),
+            Some(Failure::NotUnderstood(reason)) => (reason, Cause::NotUnderstood),
+            Some(Failure::NotSent(reason) | Failure::Transport(reason)) => (reason, Cause::Passing),
+            Some(Failure::Broken(reason)) => (format!("it {reason}"), Cause::Passing),
+            _ => (format!("it cannot be spoken to: {}", error.error), Cause::Ended),
         },
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => explain(fallback),
         ClientInitializeError::ConnectionClosed(_) => {
-            ("it closed the connection before it answered `initialize`".into(), false)
+            ("it closed the connection before it answered `initialize`".into(), Cause::Ended)
         }
         ClientInitializeError::JsonRpcError(error) => {
-            (format!("it refuses `initialize`: {}", error.message), false)
+            (format!("it refuses `initialize`: {}", error.message), Cause::Refused)
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
-            (format!("it speaks only revisions of MCP that we do not: {}", theirs.join(", ")), true)
+            let reason = format!("it speaks only revisions of MCP that we do not: {}", theirs.join(", "));
+            (reason, Cause::Permanent)
         }
         ClientInitializeError::ConflictInitResponseId(asked, answered)
         | ClientInitializeError::UncorrelatedErrorResponse { expected: asked, received: answered } => {
-            (format!("it answered a request {answered} that it was not sent, instead of {asked}"), false)
+            let reason = format!("it answered a request {answered} that it was not sent, instead of {asked}");
+            (reason, Cause::Passing)
         }
-        _ => ("its answer to `initialize` is not what the protocol defines".into(), false),
+        _ => ("its answer to `initialize` is not what the protocol defines".into(), Cause::Refused),
     }
 }

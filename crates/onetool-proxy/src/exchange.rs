@@ -21,7 +21,9 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::calls::Event;
+use crate::events;
 use crate::link::Link;
+use crate::scrub::cut;
 
 /// A request that got no result.
 pub(crate) enum Failure {
@@ -39,6 +41,8 @@ pub(crate) enum Failure {
     Broken(String),
     /// The upstream does not let us in.
     Denied(String),
+    /// The upstream is a web server that does not know what we sent.
+    NotUnderstood(String),
     /// Sending or receiving failed in another way.
     Transport(String),
 }
@@ -142,7 +146,7 @@ fn why_not(error: &ToolError) -> String {
 /// Makes plain data of a result, whatever type the SDK took it for.
 pub(crate) fn plain(result: ServerResult) -> Result<Value, Failure> {
     match result {
-        ServerResult::CustomResult(result) => Ok(result.0),
+        ServerResult::CustomResult(result) => Ok(events::uncarried(result.0)),
         typed => serde_json::to_value(typed)
             .map_err(|error| Failure::Transport(format!("its answer cannot be read: {error}"))),
     }
@@ -205,6 +209,16 @@ pub(crate) fn http_failure(error: &DynamicTransportError) -> Option<Failure> {
             Failure::Broken(format!("broke off the connection ({})", innermost(error)))
         }
         StreamableHttpError::Client(error) => Failure::Transport(innermost(error)),
+        StreamableHttpError::HttpStatus(error) => Failure::Transport(format!("it answers with {error}")),
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP ") => {
+            Failure::NotUnderstood(format!("it answers with {text}; check the path in `url`"))
+        }
+        StreamableHttpError::UnexpectedContentType(kind) => {
+            let kind = kind.as_deref().map_or("something without a type", |kind| cut(kind, 60));
+            Failure::NotUnderstood(format!(
+                "it answers with {kind}, which is not MCP; check the path in `url`"
+            ))
+        }
         error => Failure::Transport(error.to_string()),
     })
 }

@@ -1,90 +1,116 @@
-//! The streamable HTTP transport: headers stay on their origin, and a lost session is ours to renew.
+//! The streamable HTTP transport: headers stay on their origin, nothing is read beyond a limit, and a lost session is
+//! ours to renew.
+//!
+//! Messages are sent by our own code rather than by the SDK's, which reads a JSON body of any size into memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::http::{HeaderName, HeaderValue};
-use futures::StreamExt as _;
+use ::http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use ::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use indexmap::IndexMap;
+use reqwest::Response;
 use reqwest::redirect::Policy;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use rmcp::transport::streamable_http_client::{
-    StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
-    StreamableHttpPostResponse,
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpClient,
+    StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
 };
 use url::Url;
 
-use crate::unreadable;
+use crate::events::{self, ReadError};
+use crate::unreadable::{self, Reader, is_handshake};
 
 const MAX_REDIRECTS: usize = 5;
 const CONCURRENT_REQUESTS: usize = 64;
+/// How much of a failed response is read: an error of JSON-RPC is small, and a page for people is not shown.
+const MAX_FAILURE: usize = 64 * 1024;
+/// How long to wait for a connection; a server that takes longer to accept one is not there.
+const MAX_CONNECT: Duration = Duration::from_secs(15);
 
-/// Makes the transport of a checked configuration.
-pub(crate) fn transport(
-    name: Arc<str>,
-    url: &Url,
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const JSON: &str = "application/json";
+pub(crate) const EVENTS: &str = "text/event-stream";
+
+pub(crate) type Headers = HashMap<HeaderName, HeaderValue>;
+pub(crate) type HttpError = StreamableHttpError<reqwest::Error>;
+
+/// Makes the client of a checked configuration, and the headers of its requests.
+pub(crate) fn client(
     headers: &IndexMap<String, String>,
-    connect_timeout: Duration,
-    max_event: usize,
-) -> Result<StreamableHttpClientTransport<Client>, String> {
+    patience: Duration,
+) -> Result<(reqwest::Client, Headers), String> {
     let client = reqwest::Client::builder()
         .user_agent(concat!("onetool/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(connect_timeout)
+        .connect_timeout(patience.min(MAX_CONNECT))
         .tcp_nodelay(true)
         .redirect(stay_on_the_origin())
         .build()
         .map_err(|error| format!("cannot make an HTTP client: {error}"))?;
-    let headers: HashMap<HeaderName, HeaderValue> = headers
-        .iter()
-        .filter_map(|(name, value)| {
-            let mut value = HeaderValue::try_from(value.as_str()).ok()?;
-            value.set_sensitive(true);
-            Some((HeaderName::try_from(name.as_str()).ok()?, value))
-        })
-        .collect();
+    let header = |(name, value): (&String, &String)| {
+        let mut value = HeaderValue::try_from(value.as_str()).ok()?;
+        value.set_sensitive(true);
+        Some((HeaderName::try_from(name.as_str()).ok()?, value))
+    };
+    Ok((client, headers.iter().filter_map(header).collect()))
+}
+
+/// Makes the transport.
+pub(crate) fn transport(
+    name: Arc<str>,
+    url: &Url,
+    client: reqwest::Client,
+    headers: Headers,
+    max_message: usize,
+) -> StreamableHttpClientTransport<Client> {
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(headers)
         .max_concurrent_requests(CONCURRENT_REQUESTS)
-        .max_sse_event_size(max_event)
+        .max_sse_event_size(max_message)
         // The SDK would repeat every call of a lost session, also one that must not run twice.
         .reinit_on_expired_session(false);
-    Ok(StreamableHttpClientTransport::with_client(Client { name, max_event, inner: client }, config))
+    StreamableHttpClientTransport::with_client(Client { name, max_message, inner: client }, config)
 }
 
-type Headers = HashMap<HeaderName, HeaderValue>;
-type HttpError = StreamableHttpError<reqwest::Error>;
-
-/// The SDK's client, except that a response which cannot be decoded fails its call: the SDK waits for another one.
+/// Sends messages and reads responses, of which none is longer than the limit.
 #[derive(Clone)]
 pub(crate) struct Client {
     name: Arc<str>,
-    max_event: usize,
+    max_message: usize,
     inner: reqwest::Client,
 }
 
 impl Client {
-    /// Replaces the responses of a stream that cannot be decoded by errors.
-    fn readable(&self, events: BoxedSseResponse) -> BoxedSseResponse {
-        let name = self.name.clone();
-        let replaced = move |data: &str| {
-            let error = if unreadable::is_too_heavy(data.as_bytes()) {
-                unreadable::TOO_HEAVY.to_owned()
-            } else {
-                serde_json::from_str::<ServerJsonRpcMessage>(data).err()?.to_string()
-            };
-            serde_json::to_string(&unreadable::replaced(&name, data.as_bytes(), &error)?).ok()
+    /// Reads the response to a message that was accepted.
+    async fn success(
+        &self,
+        response: Response,
+        message: &ClientJsonRpcMessage,
+        session: Option<String>,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let kind = content_type(&response);
+        let reader = Reader { server: self.name.clone(), is_raw: !is_handshake(message) };
+        if kind.starts_with(EVENTS) {
+            let events = events::of(response, reader, request_id(message), self.max_message);
+            return Ok(StreamableHttpPostResponse::Sse(events, session));
+        }
+        // A notification needs no answer, whatever the server makes of it.
+        let Some(id) = request_id(message) else { return Ok(StreamableHttpPostResponse::Accepted) };
+        if !kind.starts_with(JSON) {
+            return Err(HttpError::UnexpectedContentType((!kind.is_empty()).then_some(kind)));
+        }
+        let failed = |reason: &str| unreadable::failed(&self.name, id.clone(), reason);
+        let answer = match events::read(response, self.max_message).await {
+            Err(ReadError::Broken(error)) => return Err(HttpError::Client(error)),
+            Err(ReadError::TooLong) => failed(&events::too_long(self.max_message)),
+            Ok(body) => reader.message(&body).unwrap_or_else(|error| failed(&error)),
         };
-        let events = events.map(move |event| {
-            event.map(|mut event| {
-                let error = event.data.as_deref().and_then(&replaced);
-                event.data = error.or(event.data);
-                event
-            })
-        });
-        events.boxed()
+        Ok(StreamableHttpPostResponse::Json(answer, session))
     }
 }
 
@@ -99,23 +125,61 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let id = match &message {
-            JsonRpcMessage::Request(request) => Some(request.id.clone()),
-            _ => None,
+        let mut request = self.inner.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        if let Some(session) = &session {
+            request = request.header(SESSION_ID, session.as_ref());
+        }
+        let response = request.json(&message).send().await?;
+        let status = response.status();
+        let own_session =
+            response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()?.to_owned().into());
+        match status {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
+            StatusCode::NOT_FOUND if session.is_some() => return Err(HttpError::SessionExpired),
+            _ if status.is_success() => {
+                return self.success(response, &message, own_session).await;
+            }
+            _ => {}
+        }
+        if let Some(challenged) = challenge(status, response.headers()) {
+            return Err(challenged);
+        }
+        let is_json = content_type(&response).starts_with(JSON);
+        let busy = busy(status, response.headers());
+        // Nothing else that such a server says would help.
+        let says_enough = !is_json || status == StatusCode::TOO_MANY_REQUESTS;
+        let body = match busy {
+            Some(busy) if says_enough => return Err(busy.into()),
+            _ => events::read(response, MAX_FAILURE).await.unwrap_or_default(),
         };
-        let inner = &self.inner;
-        let answered =
-            inner.post_message_with_max_sse_event_size(uri, message, session, token, headers, self.max_event);
-        match (answered.await, id) {
-            (Ok(StreamableHttpPostResponse::Sse(events, session)), _) => {
-                Ok(StreamableHttpPostResponse::Sse(self.readable(events), session))
+        let is_denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let error = serde_json::from_slice(&body).ok().filter(|_| !is_denied);
+        // A server of an older revision refuses what it does not know in many ways, all of which mean the same.
+        if session.is_none()
+            && status.is_client_error()
+            && !is_denied
+            && let Some(id) = discovery(&message)
+        {
+            let error = match error {
+                Some(ServerJsonRpcMessage::Error(error)) => error.error,
+                _ => ErrorData::invalid_request(format!("HTTP {status}"), None),
+            };
+            let answer = ServerJsonRpcMessage::error(error, Some(id));
+            return Ok(StreamableHttpPostResponse::Json(answer, None));
+        }
+        match (error.filter(|_| is_json), busy) {
+            (Some(error @ ServerJsonRpcMessage::Error(_)), _) => {
+                Ok(StreamableHttpPostResponse::Json(error, own_session))
             }
-            (Err(StreamableHttpError::UnexpectedServerResponse(text)), Some(id))
-                if unreadable::is_too_deep(&text) =>
-            {
-                Ok(StreamableHttpPostResponse::Json(unreadable::failed(&self.name, id, &text), None))
-            }
-            (answered, _) => answered,
+            (_, Some(busy)) => Err(busy.into()),
+            // Not its body: that is a page for people, if anything.
+            (_, None) => Err(HttpError::UnexpectedServerResponse(format!("HTTP {status}").into())),
         }
     }
 
@@ -128,15 +192,10 @@ impl StreamableHttpClient for Client {
         headers: Headers,
     ) -> Result<BoxedSseResponse, HttpError> {
         let inner = &self.inner;
-        let events = inner.get_stream_with_max_sse_event_size(
-            uri,
-            session,
-            last_event,
-            token,
-            headers,
-            self.max_event,
-        );
-        Ok(self.readable(events.await?))
+        let max = self.max_message;
+        let events =
+            inner.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, max).await?;
+        Ok(events::readable(events, Reader { server: self.name.clone(), is_raw: true }))
     }
 
     async fn delete_session(
@@ -148,6 +207,47 @@ impl StreamableHttpClient for Client {
     ) -> Result<(), HttpError> {
         self.inner.delete_session(uri, session, token, headers).await
     }
+}
+
+fn request_id(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    match message {
+        JsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the id of a question for the newest revision.
+fn discovery(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    match message {
+        JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::DiscoverRequest(_)) => {
+            Some(request.id.clone())
+        }
+        _ => None,
+    }
+}
+
+pub(crate) fn content_type(response: &Response) -> String {
+    let kind = response.headers().get(CONTENT_TYPE);
+    kind.map(|kind| String::from_utf8_lossy(kind.as_bytes()).to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Returns the error of a response that wants us to sign in, or to ask for more rights.
+fn challenge(status: StatusCode, headers: &HeaderMap) -> Option<HttpError> {
+    let challenge = headers.get(WWW_AUTHENTICATE)?.to_str().ok()?.to_owned();
+    match status {
+        StatusCode::UNAUTHORIZED => Some(HttpError::AuthRequired(AuthRequiredError::new(challenge))),
+        StatusCode::FORBIDDEN => {
+            Some(HttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the error of a server that has too much to do, or is broken.
+fn busy(status: StatusCode, headers: &HeaderMap) -> Option<HttpStatusError> {
+    let is_busy = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+    let wait = headers.get(RETRY_AFTER).and_then(|wait| wait.to_str().ok());
+    is_busy.then(|| HttpStatusError::new(status.as_u16(), wait.map(str::to_owned)))
 }
 
 /// Follows redirects on the origin that the operator named, and no further: headers may carry credentials.

@@ -34,6 +34,7 @@ mod client;
 mod complete;
 mod config;
 mod connect;
+mod events;
 mod exchange;
 #[cfg(fuzzing)]
 #[doc(hidden)]
@@ -49,6 +50,7 @@ mod prompt;
 mod resource;
 mod scrub;
 mod snapshot;
+mod sse;
 mod starts;
 mod stderr;
 mod supervisor;
@@ -62,4 +64,4 @@ pub use guard::{Guard, guard_main};
 pub use process::{ProcessTree, TreeCommand, ending, find_program};
 pub use resource::{upstream_uri, wrapped_uri};
 pub use snapshot::{Snapshot, State};
-pub use upstream::{ChildEnvironment, Surroundings, Upstream};
+pub use upstream::{ChildEnvironment, ServerMemory, Surroundings, Upstream};

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorData, JsonRpcError,
-    JsonRpcMessage, JsonRpcNotification, JsonRpcResponse, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification,
+    JsonRpcResponse, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 
 use crate::Limits;
 use crate::scrub::cut;
-use crate::unreadable::{self, request_id};
+use crate::unreadable::{self, is_handshake, request_id};
 
 const SHOWN_GARBAGE: usize = 120;
 /// How much of the beginning and of the end of a line that is too long is looked at for its id.
@@ -135,14 +135,10 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         message
     }
 
-    fn read_message(&self, mut message: Value) -> serde_json::Result<ServerJsonRpcMessage> {
+    fn read_message(&self, message: Value) -> serde_json::Result<ServerJsonRpcMessage> {
         let id = message.get("id").and_then(request_id);
-        let is_raw = id.as_ref().is_some_and(|id| !self.typed.contains(id));
-        if let (Some(id), true, Some(result)) = (id, is_raw, message.get_mut("result")) {
-            let result = ServerResult::CustomResult(CustomResult::new(result.take()));
-            return Ok(ServerJsonRpcMessage::response(result, id));
-        }
-        serde_json::from_value(message)
+        let is_raw = id.is_some_and(|id| !self.typed.contains(&id));
+        unreadable::typed(message, is_raw)
     }
 
     /// Fails the request that an over-long line answers; all that wait, if the line does not show which one it is.
@@ -209,12 +205,8 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         match &message {
             JsonRpcMessage::Request(request) => {
-                use ClientRequest::{DiscoverRequest, InitializeRequest, SubscriptionsListenRequest};
                 self.waiting.insert(request.id.clone());
-                if matches!(
-                    request.request,
-                    InitializeRequest(_) | DiscoverRequest(_) | SubscriptionsListenRequest(_)
-                ) {
+                if is_handshake(&message) {
                     self.typed.insert(request.id.clone());
                 }
             }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::model::ServerPeerInfo;
 use rmcp::service::Peer;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use crate::breaker::Breaker;
 use crate::calls::Calls;
@@ -23,7 +24,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Tells whether the upstream speaks a revision without sessions.
+    /// Returns whether the upstream speaks a revision without sessions.
     pub(crate) fn is_stateless(&self) -> bool {
         !self.info.protocol_version.has_initialize()
     }
@@ -43,8 +44,10 @@ pub(crate) enum Phase {
     Connecting,
     /// There is one.
     Up(Arc<Link>),
-    /// There is none.
+    /// There is none, and it is tried again by itself.
     Down(Arc<str>),
+    /// There is none, and only a call from `again` on, or somebody who asks for it, makes for another attempt.
+    GivenUp { reason: Arc<str>, again: Instant },
 }
 
 /// What tools, resources and prompts need to reach their upstream, whichever connection is in force.
@@ -54,6 +57,10 @@ pub(crate) struct Access {
     pub(crate) scrubber: Arc<Scrubber>,
     pub(crate) breaker: Breaker,
     pub(crate) phase: watch::Sender<Phase>,
+    /// The operator wants a new attempt now.
+    pub(crate) reconnect: Arc<Notify>,
+    /// A call wants a new attempt, of an upstream that was given up.
+    pub(crate) called: Notify,
     /// The newest generation that was found to be stale.
     pub(crate) stale: watch::Sender<Option<u64>>,
 }

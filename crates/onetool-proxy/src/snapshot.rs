@@ -8,8 +8,8 @@ use onetool_core::{Prompt, Resource, Tool};
 
 /// What an upstream offers at one moment.
 ///
-/// While a lost connection is tried again the lists stay as they were; a call then says why it cannot be made.
-/// They are empty before the first connection, and once the upstream has failed for good.
+/// While there is no connection the lists stay as they were, and a call says why it cannot be made. They are empty
+/// before the first connection.
 #[derive(Clone)]
 pub struct Snapshot {
     /// How the connection is doing.
@@ -60,7 +60,7 @@ impl fmt::Debug for Snapshot {
 /// How the connection to an upstream is doing. Its text says what is wrong and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// The first attempt is under way, or a new session is being opened.
+    /// The first attempt is in flight, or a new session is being opened.
     Connecting,
     /// It can be called.
     Connected,
@@ -73,7 +73,7 @@ pub enum State {
         /// When the next attempt begins, or began.
         until: Instant,
     },
-    /// It is not tried again before somebody asks for it.
+    /// It is not tried again before somebody asks for it or calls it.
     Failed {
         /// Why.
         reason: Arc<str>,
@@ -83,7 +83,7 @@ pub enum State {
 }
 
 impl State {
-    /// Tells whether calls can be made.
+    /// Returns whether calls can be made.
     pub fn is_connected(&self) -> bool {
         matches!(self, Self::Connected)
     }

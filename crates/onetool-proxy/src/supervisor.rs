@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::SubscriptionFilter;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
-use crate::connect::{ConnectError, Connection, Connector, Opening};
+use crate::connect::{Cause, ConnectError, Connection, Connector, Opening};
 use crate::link::{Access, Link, Phase};
 use crate::lists::{Listing, list};
 use crate::tap::{Changes, List};
 use crate::{Snapshot, State, Transport, prompt, resource, tool};
+
+/// How long to wait for what is remembered of a server; the worst is that it is asked once more.
+const RECALL_PATIENCE: Duration = Duration::from_millis(500);
 
 /// How long to wait before a stream of news that ended is opened again.
 const LISTEN_PAUSE: Duration = Duration::from_secs(5);
@@ -23,8 +26,6 @@ pub(crate) struct Supervisor {
     pub(crate) connector: Arc<Connector>,
     pub(crate) access: Arc<Access>,
     pub(crate) snapshot: watch::Sender<Arc<Snapshot>>,
-    /// Somebody wants a new attempt now.
-    pub(crate) reconnect: Arc<Notify>,
     /// Connections that were replaced and still carry calls.
     pub(crate) retired: TaskTracker,
 }
@@ -44,16 +45,17 @@ impl Supervisor {
     pub(crate) async fn run(self) {
         let shutdown = self.connector.shutdown.clone();
         let mut failures = Failures::default();
-        let (mut generation, mut opening) = (0, Opening::Auto);
+        let (mut generation, mut era) = (0, Era::recalled(&self.connector).await);
         loop {
             generation += 1;
-            let failure = match Box::pin(self.attempt(generation, opening)).await {
+            let failure = match Box::pin(self.attempt(generation, era.opening)).await {
                 Ok(connection) => {
-                    // The era is known now, and need not be asked for again.
-                    opening =
-                        if connection.link.is_stateless() { Opening::Auto } else { Opening::Initialize };
+                    era.found(&connection, &self.connector);
+                    failures.is_last_chance = false;
                     match self.attend(connection).await {
-                        End::Lost(reason) => ConnectError { reason: reason.to_string(), is_permanent: false },
+                        End::Lost(reason) => {
+                            ConnectError { reason: reason.to_string(), cause: Cause::Passing }
+                        }
                         End::Replaced => {
                             self.publish(Phase::Connecting, |snapshot| snapshot.state = State::Connecting);
                             failures = Failures::default();
@@ -62,10 +64,11 @@ impl Supervisor {
                         End::Shutdown => break,
                     }
                 }
-                Err(error) => {
-                    opening = opening.other();
-                    error
+                Err(error) if era.blames_the_question(&error) && !shutdown.is_cancelled() => {
+                    tracing::info!(server = %self.connector.name, "started again with `initialize`: {}", error.reason);
+                    continue;
                 }
+                Err(error) => error,
             };
             if shutdown.is_cancelled() {
                 break;
@@ -75,7 +78,6 @@ impl Supervisor {
                 break;
             }
             if is_asked_for {
-                failures = Failures::default();
                 self.publish(Phase::Connecting, |snapshot| snapshot.state = State::Connecting);
             }
         }
@@ -113,7 +115,7 @@ impl Supervisor {
             }
             Err(seen) => {
                 let reason = connection.close(&self.connector, &seen).await;
-                Err(ConnectError { reason: reason.to_string(), is_permanent: false })
+                Err(ConnectError { reason: reason.to_string(), cause: Cause::Passing })
             }
         }
     }
@@ -165,7 +167,7 @@ impl Supervisor {
                 self.retire(connection);
                 return End::Replaced;
             }
-            () = self.reconnect.notified() => Some(("it is connected anew", End::Replaced)),
+            () = self.access.reconnect.notified() => Some(("it is connected again", End::Replaced)),
             () = self.connector.shutdown.cancelled() => Some(("onetool shuts down", End::Shutdown)),
             () = self.follow(&link, &changes) => None,
         };
@@ -180,7 +182,7 @@ impl Supervisor {
         end.unwrap_or(End::Lost(reason))
     }
 
-    /// Lets the calls finish that are still under way on a connection which takes no new ones.
+    /// Lets the calls in flight finish on a connection that takes no new ones.
     fn retire(&self, connection: Connection) {
         let (connector, timeout) = (self.connector.clone(), self.connector.config.timeout);
         self.retired.spawn(async move {
@@ -233,23 +235,30 @@ impl Supervisor {
         let count = failures.add(timing.crash_window);
         // A program that ends again and again will go on to; an address may come back at any time.
         let is_child = matches!(self.connector.config.transport, Transport::Stdio { .. });
-        let is_loop = is_child && count >= timing.crash_limit;
-        if failure.is_permanent || is_loop {
+        let is_loop = is_child && (count >= timing.crash_limit || failures.is_last_chance);
+        let is_permanent = failure.cause == Cause::Permanent;
+        if is_permanent || is_loop {
             let mut reason = failure.reason;
-            if is_loop && !failure.is_permanent {
+            if is_loop && !is_permanent && !failures.is_last_chance {
                 let seconds = timing.crash_window.as_secs_f64();
                 reason =
                     format!("it failed {count} times within {seconds} s and is not started again: {reason}");
             }
             tracing::error!(server = %self.connector.name, "not connected: {reason}");
             let reason: Arc<str> = reason.into();
-            self.publish(Phase::Down(reason.clone()), |snapshot| {
-                *snapshot = Snapshot::new(State::Failed { reason });
+            let again = Instant::now() + timing.retry_pause;
+            // What it offered stays known: a call of it is what makes for another attempt.
+            self.publish(Phase::GivenUp { reason: reason.clone(), again }, |snapshot| {
+                snapshot.state = State::Failed { reason };
             });
             tokio::select! {
-                () = self.reconnect.notified() => return true,
+                () = self.access.reconnect.notified() => *failures = Failures::default(),
+                () = self.access.called.notified() => {
+                    *failures = Failures { is_last_chance: true, ..Failures::default() };
+                }
                 () = self.connector.shutdown.cancelled() => return false,
             }
+            return true;
         }
         let attempt = u32::try_from(count).unwrap_or(u32::MAX);
         let pause = jitter(backoff(timing.backoff_first, timing.backoff_max, attempt));
@@ -260,7 +269,10 @@ impl Supervisor {
         self.publish(Phase::Down(reason), |snapshot| snapshot.state = state);
         tokio::select! {
             () = tokio::time::sleep_until(until) => false,
-            () = self.reconnect.notified() => true,
+            () = self.access.reconnect.notified() => {
+                *failures = Failures::default();
+                true
+            }
             () = self.connector.shutdown.cancelled() => false,
         }
     }
@@ -295,19 +307,75 @@ async fn listen(link: &Link) {
     }
 }
 
+/// How to begin with a server, and how that was found out.
+struct Era {
+    opening: Opening,
+    /// The version of the server that was remembered to need `initialize`.
+    remembered: Option<String>,
+    /// Whether it ended, or said nothing, when it was asked for the newest revision.
+    is_scared: bool,
+}
+
+impl Era {
+    /// Begins as the server wanted it the last time.
+    async fn recalled(connector: &Connector) -> Self {
+        let recalled = match (&connector.around.memory, &connector.config.transport) {
+            (Some(memory), Transport::Stdio { command, args, .. }) => {
+                let recalled = memory.needs_initialize(command, args);
+                tokio::time::timeout(RECALL_PATIENCE, recalled).await.ok().flatten()
+            }
+            _ => None,
+        };
+        let opening = if recalled.is_some() { Opening::Initialize } else { Opening::Auto };
+        Self { opening, remembered: recalled, is_scared: false }
+    }
+
+    /// Learns from an attempt that failed; true if the next one is to begin immediately.
+    fn blames_the_question(&mut self, error: &ConnectError) -> bool {
+        let was_asked = self.opening == Opening::Auto;
+        self.opening = self.opening.after(error.cause);
+        let is_scared = was_asked && self.opening == Opening::Initialize;
+        self.is_scared |= is_scared;
+        is_scared && error.cause == Cause::Ended
+    }
+
+    /// Learns from a connection, and remembers what the next run of the gateway should know.
+    fn found(&mut self, connection: &Connection, connector: &Connector) {
+        let link = &connection.link;
+        let version = link.info.server_info.as_ref().map(|it| it.version.clone()).unwrap_or_default();
+        if let (Some(memory), Transport::Stdio { command, args, .. }) =
+            (&connector.around.memory, &connector.config.transport)
+        {
+            let is_other = self.remembered.as_ref().is_some_and(|remembered| *remembered != version);
+            if self.is_scared && self.opening == Opening::Initialize {
+                memory.remember_initialize(command, args, Some(&version));
+            } else if is_other {
+                // The next version may speak a newer revision.
+                memory.remember_initialize(command, args, None);
+            }
+        }
+        self.opening = if link.is_stateless() { Opening::Auto } else { Opening::Initialize };
+        (self.remembered, self.is_scared) = (None, false);
+    }
+}
+
 /// When an upstream failed lately.
 #[derive(Default)]
-struct Failures(VecDeque<Instant>);
+struct Failures {
+    at: VecDeque<Instant>,
+    /// Whether it was given up before, and is tried again because of a call.
+    is_last_chance: bool,
+}
 
 impl Failures {
     /// Adds one and returns how many there were within the window.
     fn add(&mut self, window: Duration) -> usize {
         let now = Instant::now();
-        while self.0.front().is_some_and(|at| now.duration_since(*at) > window) {
-            self.0.pop_front();
+        while self.at.front().is_some_and(|at| now.duration_since(*at) > window) {
+            self.at.pop_front();
         }
-        self.0.push_back(now);
-        self.0.len()
+        self.at.push_back(now);
+        self.at.len()
     }
 }
 

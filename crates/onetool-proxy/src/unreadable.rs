@@ -1,7 +1,13 @@
-//! Responses that cannot be decoded: their calls fail with the reason instead of waiting for another response.
+//! Reads messages: results as they came, with all the fields that the SDK's types do not know. A response that cannot
+//! be decoded fails its call with the reason; the SDK would wait for another one.
+
+use std::sync::Arc;
 
 use onetool_core::{MAX_JSON_WEIGHT, json_weight};
-use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage, ServerResult,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -19,10 +25,52 @@ struct Envelope {
     error: Option<IgnoredAny>,
 }
 
+/// Reads the messages of one server.
+#[derive(Clone)]
+pub(crate) struct Reader {
+    pub(crate) server: Arc<str>,
+    /// Whether results stay as they came; the SDK wants those of a handshake in its own types.
+    pub(crate) is_raw: bool,
+}
+
+impl Reader {
+    /// Reads a message.
+    pub(crate) fn message(&self, message: &[u8]) -> Result<ServerJsonRpcMessage, String> {
+        typed(data(message)?, self.is_raw).map_err(|error| error.to_string())
+    }
+}
+
+/// Reads a message as plain data.
+pub(crate) fn data(message: &[u8]) -> Result<Value, String> {
+    if is_too_heavy(message) {
+        return Err(TOO_HEAVY.to_owned());
+    }
+    serde_json::from_slice(message).map_err(|error| error.to_string())
+}
+
+/// Returns whether the SDK reads the response itself and has to have it in its own types.
+pub(crate) fn is_handshake(message: &ClientJsonRpcMessage) -> bool {
+    use ClientRequest::{DiscoverRequest, InitializeRequest, SubscriptionsListenRequest};
+    matches!(message, JsonRpcMessage::Request(request) if matches!(
+        request.request,
+        InitializeRequest(_) | DiscoverRequest(_) | SubscriptionsListenRequest(_)
+    ))
+}
+
+/// Makes a message of data.
+pub(crate) fn typed(mut message: Value, is_raw: bool) -> serde_json::Result<ServerJsonRpcMessage> {
+    let id = message.get("id").and_then(request_id);
+    if let (Some(id), true, Some(result)) = (id, is_raw, message.get_mut("result")) {
+        let result = ServerResult::CustomResult(CustomResult::new(result.take()));
+        return Ok(ServerJsonRpcMessage::response(result, id));
+    }
+    serde_json::from_value(message)
+}
+
 /// What is said of a message that would take too much memory.
 pub(crate) const TOO_HEAVY: &str = "it would take more than 128 MiB of memory";
 
-/// Tells why a message cannot be decoded before it is tried.
+/// Returns whether a message would take too much memory.
 pub(crate) fn is_too_heavy(message: &[u8]) -> bool {
     json_weight(message) > MAX_JSON_WEIGHT
 }

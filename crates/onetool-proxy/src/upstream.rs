@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use onetool_core::BoxFuture;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -30,6 +32,18 @@ pub struct Surroundings {
     /// How to start the process that ends a child, with everything it started, when it ends and when we are killed;
     /// without it, only what stays in its process group ends, and nothing does when we are killed.
     pub guard: Option<Guard>,
+    /// What is known of servers from earlier runs; without it, every run finds it out again.
+    pub memory: Option<Arc<dyn ServerMemory>>,
+}
+
+/// What is remembered of servers that are started as children, from one run of the gateway to the next.
+pub trait ServerMemory: fmt::Debug + Send + Sync + 'static {
+    /// Returns the version of the server that this command line started last, if it has to be begun with
+    /// `initialize` because it ends when it is asked for the newest revision.
+    fn needs_initialize<'a>(&'a self, command: &'a str, args: &'a [String]) -> BoxFuture<'a, Option<String>>;
+
+    /// Remembers that the server has to be begun with `initialize`, or forgets it.
+    fn remember_initialize(&self, command: &str, args: &[String], version: Option<&str>);
 }
 
 /// An upstream that looks after itself. Dropping it ends the connection, the child and its process group.
@@ -64,6 +78,8 @@ impl Upstream {
             scrubber: scrubber.clone(),
             breaker: Breaker::new(config.timing.breaker_failures, config.timing.breaker_pause),
             phase: watch::channel(Phase::Connecting).0,
+            reconnect: reconnect.clone(),
+            called: Notify::new(),
             stale: watch::channel(None).0,
         });
         let output = ErrorOutput::default();
@@ -75,10 +91,10 @@ impl Upstream {
                 scrubber,
                 output: output.clone(),
                 shutdown: shutdown.clone(),
+                has_old_transport: AtomicBool::new(false),
             });
             let retired = TaskTracker::new();
-            let supervisor =
-                Supervisor { connector, access, snapshot, reconnect: reconnect.clone(), retired };
+            let supervisor = Supervisor { connector, access, snapshot, retired };
             tokio::spawn(supervisor.run())
         });
         Self { name, snapshot: watched, reconnect, output, task, shutdown: shutdown.drop_guard() }
@@ -104,7 +120,7 @@ impl Upstream {
         self.output.lines()
     }
 
-    /// Connects anew: at once where it waits or has failed, and also where it is connected.
+    /// Connects again: immediately where it waits or has failed, and also where it is connected.
     pub fn reconnect(&self) {
         self.reconnect.notify_one();
     }

@@ -8,7 +8,9 @@ use onetool_core::{
     BoxFuture, CallContext, CallHost, Caller, ClientInfo, InputError, InputKind, InputRequest, JsonObject,
     LogLevel, Progress, Tool, ToolError, ToolOutput,
 };
-use onetool_proxy::{Guard, Snapshot, State, Surroundings, Timing, Transport, Upstream, UpstreamConfig};
+use onetool_proxy::{
+    Guard, ServerMemory, Snapshot, State, Surroundings, Timing, Transport, Upstream, UpstreamConfig,
+};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +41,7 @@ pub(crate) fn impatient(mut config: UpstreamConfig) -> UpstreamConfig {
 }
 
 pub(crate) fn unguarded() -> Surroundings {
-    Surroundings { environment: inherited(), guard: None }
+    Surroundings { environment: inherited(), ..Surroundings::default() }
 }
 
 pub(crate) fn guarded() -> Surroundings {
@@ -49,6 +51,20 @@ pub(crate) fn guarded() -> Surroundings {
 /// The whole environment of the test: what a child must not have is left out by the crate, not by us.
 fn inherited() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
     std::env::vars_os().collect()
+}
+
+/// What one run of the gateway leaves for the next.
+#[derive(Debug, Default)]
+pub(crate) struct Memory(pub(crate) Mutex<Option<String>>);
+
+impl ServerMemory for Memory {
+    fn needs_initialize<'a>(&'a self, _: &'a str, _: &'a [String]) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { self.0.lock().unwrap().clone() })
+    }
+
+    fn remember_initialize(&self, _: &str, _: &[String], version: Option<&str>) {
+        *self.0.lock().unwrap() = version.map(str::to_owned);
+    }
 }
 
 /// Starts an upstream under a guard and waits until it is connected.

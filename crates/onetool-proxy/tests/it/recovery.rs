@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use onetool_core::JsonObject;
-use onetool_proxy::{State, Transport, Upstream};
+use onetool_proxy::{State, Surroundings, Transport, Upstream};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::kit::{
-    Host, call, connected, failed, guarded, pid_in, scripted, snapshot, state, text, tool, unguarded,
+    Host, Memory, call, connected, failed, guarded, pid_in, scripted, snapshot, state, text, tool, unguarded,
 };
 
 #[tokio::test]
@@ -70,6 +70,76 @@ async fn r2_a_crash_loop_ends_in_a_named_state_and_reconnect_tries_again() {
     state(&upstream, State::is_connected).await;
     assert!(call(&upstream, "echo").await.is_ok());
     upstream.shut_down().await;
+}
+
+#[tokio::test]
+async fn seam_12_a_server_that_was_given_up_is_tried_again_by_a_call_and_not_too_often() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mended, pid) = (folder.path().join("mended"), folder.path().join("pid"));
+    std::fs::write(&mended, "").unwrap();
+    let script = [format!("crash-unless={}", mended.display()), format!("pid={}", pid.display())];
+    let mut config = scripted(&script.each_ref().map(String::as_str));
+    config.timing.retry_pause = Duration::ZERO;
+    let upstream = connected(config.clone()).await;
+    std::fs::remove_file(&mended).unwrap();
+    kill_process(Pid::from_raw(pid_in(&pid).await).unwrap(), Signal::KILL).unwrap();
+    failed(&upstream).await;
+    assert!(!upstream.snapshot().tools.is_empty(), "what can be called stays known");
+    let error = call(&upstream, "echo").await.unwrap_err().to_string();
+    assert!(error.contains("ended with exit code 3"), "{error}");
+    std::fs::write(&mended, "").unwrap();
+    assert!(call(&upstream, "echo").await.is_ok(), "one call is enough");
+    upstream.shut_down().await;
+
+    config.timing.retry_pause = Duration::from_mins(10);
+    let upstream = connected(config).await;
+    std::fs::remove_file(&mended).unwrap();
+    kill_process(Pid::from_raw(pid_in(&pid).await).unwrap(), Signal::KILL).unwrap();
+    failed(&upstream).await;
+    std::fs::write(&mended, "").unwrap();
+    let error = call(&upstream, "echo").await.unwrap_err().to_string();
+    assert!(error.contains("it failed 4 times") && error.contains("a call in 6"), "{error}");
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
+async fn seam_8_a_server_that_ends_when_asked_is_started_again_immediately_and_that_is_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = Arc::new(Memory::default());
+    let surroundings = Surroundings { memory: Some(memory.clone()), ..guarded() };
+    let sent = |name: &str| {
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let method = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["method"].clone();
+        text.lines().map(method).filter(|it| it != "notifications/initialized").collect::<Vec<_>>()
+    };
+    let config = |record: &str| {
+        let record = format!("record={}", folder.path().join(record).display());
+        let mut config = scripted(&["die-of-the-unknown", &record]);
+        // No pause comes to an end within the test.
+        config.timing.backoff_first = Duration::from_mins(10);
+        config.timing.backoff_max = Duration::from_mins(10);
+        config
+    };
+    let upstream = Upstream::start(config("first"), surroundings.clone());
+    let mut states = upstream.watch();
+    states.wait_for(|it| it.state != State::Connecting).await.unwrap();
+    assert!(upstream.snapshot().state.is_connected(), "{:?}", upstream.snapshot());
+    upstream.shut_down().await;
+    assert_eq!(sent("first")[..2], ["server/discover", "initialize"]);
+    assert_eq!(memory.0.lock().unwrap().as_deref(), Some("1.2.3"));
+
+    let upstream = Upstream::start(config("second"), surroundings.clone());
+    state(&upstream, State::is_connected).await;
+    upstream.shut_down().await;
+    assert_eq!(sent("second")[0], "initialize");
+
+    // Another version may speak a newer revision.
+    *memory.0.lock().unwrap() = Some("1.2.2".to_owned());
+    let upstream = Upstream::start(config("third"), surroundings);
+    state(&upstream, State::is_connected).await;
+    upstream.shut_down().await;
+    assert_eq!(sent("third")[0], "initialize");
+    assert_eq!(*memory.0.lock().unwrap(), None);
 }
 
 #[tokio::test]

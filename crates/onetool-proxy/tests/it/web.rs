@@ -8,8 +8,9 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::any;
+use axum::routing::{any, get, post};
 use axum::{Json, Router};
+use futures::StreamExt as _;
 use serde_json::{Value, json};
 
 /// What the server does, and what it has seen.
@@ -28,6 +29,10 @@ pub(crate) struct Script {
     pub(crate) redirect: Option<String>,
     /// Whether calls are answered with an error that repeats the credentials.
     pub(crate) is_indiscreet: bool,
+    /// How long the text of a call's result is, if it is to be long: `read` answers with JSON, other tools with an event.
+    pub(crate) length: usize,
+    /// Whether there is nothing but a page for people.
+    pub(crate) is_a_website: bool,
     /// How deep the result of a call nests, if it does: `read` answers with JSON, other tools with an event.
     pub(crate) depth: usize,
     /// Every value of the `Authorization` header that came in.
@@ -82,6 +87,10 @@ async fn serve(
     {
         return (script.denial.unwrap_or(StatusCode::UNAUTHORIZED), "go away").into_response();
     }
+    if script.is_a_website {
+        let page = "<html><body><h1>404 Not Found</h1>nginx</body></html>";
+        return (StatusCode::NOT_FOUND, [("content-type", "text/html")], page).into_response();
+    }
     if method != Method::POST {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
@@ -131,20 +140,61 @@ async fn serve(
             ]}))
             .into_response()
         }
-        "tools/call" if script.depth > 0 => too_deep(id, script.depth, name),
+        "tools/call" if script.depth > 0 => {
+            let (open, close) = ("[".repeat(script.depth), "]".repeat(script.depth));
+            let result = format!(r#"{{"content":[],"structuredContent":{{"a":{open}{close}}}}}"#);
+            raw(id, &result, name)
+        }
+        "tools/call" if script.length > 0 => {
+            let result = json!({"content": [{"type": "text", "text": "x".repeat(script.length)}]});
+            raw(id, &result.to_string(), name)
+        }
         "tools/call" => answer(json!({"content": [{"type": "text", "text": name}]})).into_response(),
         _ => StatusCode::ACCEPTED.into_response(),
     }
 }
 
-fn too_deep(id: &Value, depth: usize, name: &str) -> Response {
-    let (open, close) = ("[".repeat(depth), "]".repeat(depth));
-    let message = format!(
-        r#"{{"result":{{"content":[],"structuredContent":{{"a":{open}{close}}}}},"jsonrpc":"2.0","id":{id}}}"#
-    );
+/// Answers with JSON or an event, depending on the tool.
+fn raw(id: &Value, result: &str, name: &str) -> Response {
+    let message = format!(r#"{{"result":{result},"jsonrpc":"2.0","id":{id}}}"#);
     if name == "read" {
         ([("content-type", "application/json")], message).into_response()
     } else {
         ([("content-type", "text/event-stream")], format!("data: {message}\n\n")).into_response()
     }
+}
+
+/// A server with the transport of 2024-11-05: one stream of events, and another address for messages.
+pub(crate) async fn start_old(target: &'static str) -> SocketAddr {
+    let (events, _) = tokio::sync::broadcast::channel::<Value>(64);
+    let stream = events.clone();
+    let open = async move || {
+        let messages = futures::stream::unfold(stream.subscribe(), async |mut messages| {
+            let message = messages.recv().await.ok()?;
+            Some((format!("event: message\ndata: {message}\n\n"), messages))
+        });
+        let first = futures::stream::iter([format!("event: endpoint\ndata: {target}\n\n")]);
+        let body =
+            axum::body::Body::from_stream(first.chain(messages).map(Ok::<_, std::convert::Infallible>));
+        ([("content-type", "text/event-stream")], body)
+    };
+    let take = async move |Json(message): Json<Value>| {
+        let result = match message["method"].as_str().unwrap_or_default() {
+            "initialize" => json!({
+                "protocolVersion": "2024-11-05",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "old", "version": "1"},
+            }),
+            "tools/list" => json!({"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}),
+            "tools/call" => json!({"content": [{"type": "text", "text": "old and well", "vendor": 1}]}),
+            _ => return StatusCode::ACCEPTED,
+        };
+        let _ = events.send(json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
+        StatusCode::ACCEPTED
+    };
+    let router = Router::new().route("/sse", get(open)).route("/messages", post(take));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    address
 }

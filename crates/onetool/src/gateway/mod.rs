@@ -44,7 +44,7 @@ use crate::search::Hit;
 use crate::server::Wait;
 use crate::shortcuts::{Aliases, Snippets, shipped};
 use crate::stats::{Stats, StatsOptions};
-use crate::storage::Storage;
+use crate::storage::{Openings, Storage};
 use crate::worker;
 use agent_reload::AgentReload;
 use http_surface::HttpSurface;
@@ -91,7 +91,7 @@ pub struct GatewayOptions {
 
 impl GatewayOptions {
     fn surroundings(&self) -> Surroundings {
-        Surroundings { environment: self.children.clone(), guard: self.guard.clone() }
+        Surroundings { environment: self.children.clone(), guard: self.guard.clone(), memory: None }
     }
 }
 
@@ -181,8 +181,9 @@ impl Gateway {
             history: history.clone(),
         }));
         let loader = Loader { cache: options.cache.clone(), jobs: jobs.clone() };
-        let sources =
-            Sources::new(server.clone(), stats.clone(), clock.clone(), options.surroundings(), loader);
+        let memory = Openings { storage: storage.clone(), clock: clock.clone() };
+        let around = Surroundings { memory: Some(Arc::new(memory)), ..options.surroundings() };
+        let sources = Sources::new(server.clone(), stats.clone(), clock.clone(), around, loader);
         server.wait_with(wait_for(&sources));
         let inner = Arc::new(Inner {
             server,

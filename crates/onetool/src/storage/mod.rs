@@ -5,6 +5,7 @@
 mod database;
 mod error;
 mod events;
+mod openings;
 mod remembered;
 mod results;
 mod schema;
@@ -23,6 +24,7 @@ use tokio::sync::oneshot;
 
 pub use error::StorageError;
 pub(crate) use events::{DaySum, EventSums, ToolSum};
+pub(crate) use openings::Openings;
 pub(crate) use results::{ResultPart, ResultRow, ResultRowInfo};
 
 use database::Database;

@@ -6,10 +6,11 @@ use rusqlite::{Connection, TransactionBehavior};
 const APPLICATION_ID: i32 = 0x1700_1b0c;
 
 /// Every table. Rooms read the view `all_<table>`, which also reaches into a file that can only be read.
-pub(super) const TABLES: [&str; 6] = ["results", "result_parts", "calls", "runs", "sessions", "remembered"];
+pub(super) const TABLES: [&str; 7] =
+    ["results", "result_parts", "calls", "runs", "sessions", "remembered", "openings"];
 
 /// Step `n` brings a database from version `n` to `n + 1`. Steps that were released are never changed.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     "
     CREATE TABLE results (
         handle TEXT NOT NULL PRIMARY KEY,
@@ -80,6 +81,14 @@ const STEPS: [&str; 3] = [
     CREATE TRIGGER results_forgotten AFTER DELETE ON results BEGIN
         DELETE FROM result_parts WHERE handle = OLD.handle;
     END;
+",
+    "
+    CREATE TABLE openings (
+        command TEXT NOT NULL PRIMARY KEY,
+        version TEXT NOT NULL,
+        at INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX openings_at ON openings (at);
 ",
 ];
 
