@@ -8,6 +8,9 @@ use serde_json::Value;
 use crate::JsonObject;
 
 /// One piece of content, in the shape that MCP puts on the wire.
+///
+/// `extra` holds what else a block says: `annotations`, `_meta`, and keys of revisions that this version does not know.
+/// They are passed on as they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -16,6 +19,9 @@ pub enum ContentBlock {
     Text {
         /// The text.
         text: String,
+        /// What else the block says.
+        #[serde(flatten)]
+        extra: JsonObject,
     },
     /// A picture.
     Image {
@@ -23,6 +29,9 @@ pub enum ContentBlock {
         data: String,
         /// What they are.
         mime_type: String,
+        /// What else the block says.
+        #[serde(flatten)]
+        extra: JsonObject,
     },
     /// Sound.
     Audio {
@@ -30,11 +39,17 @@ pub enum ContentBlock {
         data: String,
         /// What they are.
         mime_type: String,
+        /// What else the block says.
+        #[serde(flatten)]
+        extra: JsonObject,
     },
     /// A resource, with its contents.
     Resource {
         /// The contents.
         resource: ResourceContents,
+        /// What else the block says.
+        #[serde(flatten)]
+        extra: JsonObject,
     },
     /// A resource, by its address.
     ResourceLink {
@@ -48,35 +63,53 @@ pub enum ContentBlock {
         /// What it holds.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
+        /// What else the block says.
+        #[serde(flatten)]
+        extra: JsonObject,
     },
+    /// A block of a kind that this version does not know.
+    #[serde(untagged)]
+    Other(JsonObject),
 }
 
 impl ContentBlock {
     /// Makes a text block.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into() }
+        Self::Text { text: text.into(), extra: JsonObject::new() }
     }
 
     /// Makes an image block from raw bytes.
     pub fn image(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
-        Self::Image { data: BASE64.encode(bytes), mime_type: mime_type.into() }
+        Self::Image { data: BASE64.encode(bytes), mime_type: mime_type.into(), extra: JsonObject::new() }
     }
 
     /// Makes an audio block from raw bytes.
     pub fn audio(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
-        Self::Audio { data: BASE64.encode(bytes), mime_type: mime_type.into() }
+        Self::Audio { data: BASE64.encode(bytes), mime_type: mime_type.into(), extra: JsonObject::new() }
     }
 
     /// Makes a block that carries a resource.
     pub fn resource(contents: ResourceContents) -> Self {
-        Self::Resource { resource: contents }
+        Self::Resource { resource: contents, extra: JsonObject::new() }
     }
 
     /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
-            Self::Text { text } => Some(text),
+            Self::Text { text, .. } => Some(text),
             _ => None,
+        }
+    }
+
+    /// Returns whether the block says nothing that its kind has no field for.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Text { extra, .. }
+            | Self::Image { extra, .. }
+            | Self::Audio { extra, .. }
+            | Self::ResourceLink { extra, .. } => extra.is_empty(),
+            Self::Resource { resource, extra } => extra.is_empty() && resource.extra.is_empty(),
+            Self::Other(_) => false,
         }
     }
 }
@@ -110,18 +143,25 @@ pub struct ResourceContents {
     /// The bytes in base64, if they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
+    /// What else is said of them: `_meta`, and keys of revisions that this version does not know.
+    #[serde(flatten)]
+    pub extra: JsonObject,
 }
 
 impl ResourceContents {
     /// Makes text contents of the given MIME type.
     pub fn text(text: impl Into<String>, mime_type: impl Into<String>) -> Self {
-        Self { uri: String::new(), mime_type: Some(mime_type.into()), text: Some(text.into()), blob: None }
+        Self { text: Some(text.into()), ..Self::empty(mime_type.into()) }
     }
 
     /// Makes binary contents of the given MIME type from raw bytes.
     pub fn blob(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
-        let blob = Some(BASE64.encode(bytes));
-        Self { uri: String::new(), mime_type: Some(mime_type.into()), text: None, blob }
+        Self { blob: Some(BASE64.encode(bytes)), ..Self::empty(mime_type.into()) }
+    }
+
+    fn empty(mime_type: String) -> Self {
+        let (uri, extra) = (String::new(), JsonObject::new());
+        Self { uri, mime_type: Some(mime_type), text: None, blob: None, extra }
     }
 
     /// Sets the address, for contents that differ from what was asked for.

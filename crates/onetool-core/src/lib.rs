@@ -51,7 +51,8 @@ pub use name::{FLAT_NAME_MAX, ToolName};
 pub use origin::{Authority, WebOrigin};
 pub use overflow::{Overflow, OverflowStore};
 pub use prompt::{
-    IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptSpec, Role, prompt_fn,
+    IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptOutput, PromptSpec, Role,
+    prompt_fn,
 };
 pub use provider::{ToolList, ToolsProvider, Waits};
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};

@@ -20,7 +20,7 @@ pub trait Prompt: Send + Sync + 'static {
         &'a self,
         args: JsonObject,
         cx: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>>;
+    ) -> BoxFuture<'a, Result<PromptOutput, PromptError>>;
 
     /// Proposes values for an argument that begin with what was typed so far.
     fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
@@ -38,7 +38,7 @@ impl<T: Prompt + ?Sized> Prompt for Arc<T> {
         &'a self,
         args: JsonObject,
         cx: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
+    ) -> BoxFuture<'a, Result<PromptOutput, PromptError>> {
         (**self).get(args, cx)
     }
 
@@ -100,6 +100,15 @@ impl PromptMessage {
     pub fn assistant(content: impl Into<ContentBlock>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
     }
+}
+
+/// What a prompt comes to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PromptOutput {
+    /// What the messages are for.
+    pub description: Option<String>,
+    /// The messages.
+    pub messages: Vec<PromptMessage>,
 }
 
 /// What a prompt handler may return.
@@ -229,8 +238,11 @@ impl Prompt for PromptFn {
         &'a self,
         args: JsonObject,
         cx: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
-        (self.handler)(args, cx.clone())
+    ) -> BoxFuture<'a, Result<PromptOutput, PromptError>> {
+        let messages = (self.handler)(args, cx.clone());
+        Box::pin(async move {
+            Ok(PromptOutput { description: self.spec.description.clone(), messages: messages.await? })
+        })
     }
 
     fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {

@@ -56,6 +56,9 @@ pub struct ToolSpec {
     pub annotations: Option<ToolAnnotations>,
     /// Protocol metadata, passed on as it is.
     pub meta: Option<JsonObject>,
+    /// What else is listed of it, under the names that MCP uses: `icons`, `execution`, keys of revisions that this
+    /// version does not know. `annotations` in here are listed instead of the hints above, which they contain.
+    pub extra: JsonObject,
 }
 
 impl ToolSpec {
@@ -69,6 +72,7 @@ impl ToolSpec {
             output_schema: None,
             annotations: None,
             meta: None,
+            extra: JsonObject::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use onetool_cage::Jobs;
-use onetool_core::{Schema, Tool, ToolName, ToolSpec};
+use onetool_core::{JsonObject, Schema, Tool, ToolName, ToolSpec};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
@@ -382,6 +382,7 @@ fn tool(pack: &str, operation: Operation, shared: &Arc<Shared>) -> OperationTool
         output_schema: operation.output.map(lazy),
         annotations: Some(operation.annotations),
         meta: None,
+        extra: JsonObject::new(),
     };
     OperationTool { spec, call: operation.call, shared: shared.clone() }
 }

@@ -1,6 +1,8 @@
 //! An upstream's answers as our own types, as much of them as can be understood.
 
-use onetool_core::{ContentBlock, JsonObject, PromptMessage, ResourceContents, Role, ToolOutput, light_json};
+use onetool_core::{
+    ContentBlock, JsonObject, PromptMessage, PromptOutput, ResourceContents, Role, ToolOutput,
+};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -9,7 +11,7 @@ use crate::resource::wrapped_uri;
 /// Where a server of the newest revision says in every answer who it is.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Makes the output of a tool: structured content if there is any, else JSON text parsed, else text.
+/// Makes the output of a tool, with all that its result says.
 pub(crate) fn tool_output(pack: &str, mut result: Value) -> Result<ToolOutput, String> {
     let fields = ["content", "structuredContent", "isError"];
     if !fields.iter().any(|field| result.get(*field).is_some()) {
@@ -22,16 +24,7 @@ pub(crate) fn tool_output(pack: &str, mut result: Value) -> Result<ToolOutput, S
         _ => Vec::new(),
     };
     let is_error = result["isError"].as_bool().unwrap_or_default();
-    let structured = match take(&mut result, "structuredContent") {
-        Value::Null if is_error => None,
-        Value::Null => json_text(&content),
-        value => Some(value),
-    };
-    let content = match &structured {
-        // Models that read only content get the data too.
-        Some(data) if content.is_empty() => vec![ContentBlock::text(data.to_string())],
-        _ => content,
-    };
+    let structured = Some(take(&mut result, "structuredContent")).filter(|data| !data.is_null());
     let meta = object(take(&mut result, "_meta")).map(|mut meta| {
         // Who answers the client is us.
         meta.shift_remove(SERVER_INFO);
@@ -41,33 +34,21 @@ pub(crate) fn tool_output(pack: &str, mut result: Value) -> Result<ToolOutput, S
     Ok(ToolOutput { content, structured_content: structured, is_error, meta })
 }
 
-/// Parses the text, if there is only one and it is a JSON object or list.
-///
-/// A bare number or word stays text: the same text from another call may not be JSON at all.
-fn json_text(content: &[ContentBlock]) -> Option<Value> {
-    let [ContentBlock::Text { text }] = content else { return None };
-    if !text.trim_start().starts_with(['{', '[']) {
-        return None;
-    }
-    light_json(text.as_bytes())
-}
-
-/// Makes a block of content. One of an unknown kind is kept as its JSON text.
+/// Makes a block of content. What is not even an object is kept as its JSON text.
 fn content_block(pack: &str, block: Value) -> ContentBlock {
     match ContentBlock::deserialize(&block) {
-        Ok(ContentBlock::ResourceLink { uri, name, description, mime_type }) => {
-            // A link has to lead back to where it can be read. The web can be read from anywhere.
+        Ok(ContentBlock::ResourceLink { uri, name, description, mime_type, extra }) => {
             let is_web = uri.starts_with("https://") || uri.starts_with("http://");
             let uri = if is_web { uri } else { wrapped_uri(pack, &uri) };
-            ContentBlock::ResourceLink { uri, name, description, mime_type }
+            ContentBlock::ResourceLink { uri, name, description, mime_type, extra }
         }
         Ok(known) => known,
         Err(_) => ContentBlock::text(block.to_string()),
     }
 }
 
-/// Makes the messages of a prompt.
-pub(crate) fn prompt_messages(pack: &str, mut result: Value) -> Result<Vec<PromptMessage>, String> {
+/// Makes what a prompt comes to.
+pub(crate) fn prompt_output(pack: &str, mut result: Value) -> Result<PromptOutput, String> {
     let Value::Array(messages) = take(&mut result, "messages") else {
         return Err("its answer has no messages".to_owned());
     };
@@ -79,7 +60,8 @@ pub(crate) fn prompt_messages(pack: &str, mut result: Value) -> Result<Vec<Promp
         };
         PromptMessage { role, content }
     };
-    Ok(messages.into_iter().map(message).collect())
+    let description = result["description"].as_str().map(str::to_owned);
+    Ok(PromptOutput { description, messages: messages.into_iter().map(message).collect() })
 }
 
 /// Makes the contents of a resource, under addresses that lead back to it.
@@ -116,28 +98,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prx_1_6_structured_content_wins_then_json_text_then_text() {
+    fn seam_10_a_result_stays_as_it_is() {
         let text = |text: &str| json!([{"type": "text", "text": text}]);
-        let cases = [
-            (json!({"content": text("x"), "structuredContent": {"a": 1}}), Some(json!({"a": 1}))),
-            (json!({"content": text("{\"b\": [1, null]}")}), Some(json!({"b": [1, null]}))),
-            (json!({"content": text(" [1]\n")}), Some(json!([1]))),
-            (json!({"content": text("42")}), None),
-            (json!({"content": text("{not json")}), None),
-            (json!({"content": [{"type": "text", "text": "[1]"}, {"type": "text", "text": "[2]"}]}), None),
-            (json!({"content": text("{\"b\": 1}"), "isError": true}), None),
-            (json!({"structuredContent": false}), Some(json!(false))),
-        ];
-        for (result, expected) in cases {
-            let output = tool_output("p", result.clone()).unwrap();
-            assert_eq!(output.structured_content, expected, "{result}");
-            assert!(!output.content.is_empty(), "{result}");
+        for mut result in [
+            json!({"content": text("x"), "structuredContent": {"a": 1}}),
+            json!({"content": text("{\"b\": [1, null]}")}),
+            json!({"content": [], "structuredContent": {"a": 1}}),
+            json!({"content": text("{\"b\": 1}"), "isError": true}),
+            json!({"content": [{"type": "text", "text": "x", "annotations": {"priority": 0.7, "vendor": [1]}}]}),
+            json!({"content": [{"type": "resource", "resource": {"uri": "a://b", "text": "t", "_meta": {"k": 1}}}]}),
+            json!({"content": [{"type": "hologram", "depth": 3}], "_meta": {"k": 1}}),
+        ] {
+            let output = json!(tool_output("p", result.clone()).unwrap());
+            result.as_object_mut().unwrap().entry("isError").or_insert(false.into());
+            assert_eq!(output, result);
         }
         assert!(tool_output("p", json!({"tools": []})).is_err());
     }
 
     #[test]
-    fn prx_1_6_images_audio_and_resources_stay_content_and_the_unknown_stays_readable() {
+    fn prx_1_6_images_audio_resources_and_what_is_unknown_stay_content() {
         let blocks = json!([
             {"type": "image", "data": "AA==", "mimeType": "image/png"},
             {"type": "audio", "data": "AA==", "mimeType": "audio/wav", "annotations": {"priority": 1}},
@@ -155,7 +135,7 @@ mod tests {
         assert_eq!(content[2]["resource"], json!({"uri": "test://a", "text": "t"}));
         assert_eq!(content[3]["uri"], "onetool://server/p/test://b");
         assert_eq!(content[4]["uri"], "https://example.org/");
-        assert_eq!(content[5]["text"], r#"{"type":"hologram","depth":3}"#);
+        assert_eq!(content[5], json!({"type": "hologram", "depth": 3}));
         assert_eq!(output.meta, object(json!({"k": 1})));
     }
 }

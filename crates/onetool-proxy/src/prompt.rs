@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use onetool_core::{
-    BoxFuture, CallContext, JsonObject, Prompt, PromptArgument, PromptError, PromptMessage, PromptSpec,
+    BoxFuture, CallContext, JsonObject, Prompt, PromptArgument, PromptError, PromptOutput, PromptSpec,
 };
 use rmcp::model::{ClientRequest, GetPromptRequest, GetPromptRequestParams, Reference};
 use serde_json::Value;
 
-use crate::answer::prompt_messages;
+use crate::answer::prompt_output;
 use crate::call::Round;
 use crate::link::Access;
 use crate::names::prompt_name;
@@ -72,7 +72,7 @@ impl Prompt for UpstreamPrompt {
         &'a self,
         args: JsonObject,
         cx: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
+    ) -> BoxFuture<'a, Result<PromptOutput, PromptError>> {
         Box::pin(async move {
             let make = |round: &Round| {
                 let mut params = GetPromptRequestParams::new(self.own_name.clone());
@@ -83,7 +83,7 @@ impl Prompt for UpstreamPrompt {
             };
             let result = self.access.call(&make, cx, true).await?;
             let pack = &*self.access.name;
-            prompt_messages(pack, result)
+            prompt_output(pack, result)
                 .map_err(|reason| PromptError::Failed { message: format!("server '{pack}': {reason}") })
         })
     }

@@ -23,7 +23,7 @@ struct UpstreamTool {
     access: Arc<Access>,
 }
 
-/// Makes the tools of a list. One that cannot be used is left out and logged, never the whole list.
+/// Makes the tools of a list. One that cannot be used is skipped and logged, never the whole list.
 pub(crate) fn tools(listed: Vec<Value>, access: &Arc<Access>) -> Vec<Arc<dyn Tool>> {
     let mut names = ToolNames::new(&access.name);
     let mut tools: Vec<Arc<dyn Tool>> = Vec::with_capacity(listed.len());
@@ -32,7 +32,7 @@ pub(crate) fn tools(listed: Vec<Value>, access: &Arc<Access>) -> Vec<Arc<dyn Too
             Ok(tool) => tools.push(Arc::new(tool)),
             Err(reason) => {
                 let tool = definition["name"].as_str().unwrap_or_default();
-                tracing::warn!(server = %access.name, tool, "a tool is left out: {reason}");
+                tracing::warn!(server = %access.name, tool, "a tool is skipped: {reason}");
             }
         }
     }
@@ -47,26 +47,26 @@ impl UpstreamTool {
         let schema = |schema: Option<&mut Value>, key: &str| match schema.map(Value::take) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Object(schema)) => Ok(Some(Schema::from(schema))),
-            Some(_) => Err(format!("its {key} is no object")),
+            Some(_) => Err(format!("its {key} is not an object")),
         };
         let defaults = definition.get_mut("inputSchema").map(take_required_defaults).unwrap_or_default();
         let input_schema = schema(definition.get_mut("inputSchema"), "inputSchema")?;
         let output_schema = schema(definition.get_mut("outputSchema"), "outputSchema")?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let annotations = &definition["annotations"];
         let spec = ToolSpec {
             name: names.give(&own_name)?,
-            title: text(&definition["title"]).or_else(|| text(&annotations["title"])),
+            title: text(&definition["title"]),
             description: text(&definition["description"]).unwrap_or_default(),
             input_schema: input_schema.unwrap_or_else(Schema::any_object),
             output_schema,
-            annotations: hints(annotations),
+            annotations: hints(&definition["annotations"]),
             meta: object(take(definition, "_meta")),
+            extra: extra(definition),
         };
         Ok(Self { spec, own_name, defaults, access: access.clone() })
     }
 
-    /// Tells whether calling twice does no more than calling once, as far as the upstream says so.
+    /// Returns whether calling twice does no more than calling once, as far as the upstream says so.
     fn is_safe(&self) -> bool {
         self.spec
             .annotations
@@ -89,6 +89,31 @@ fn take_required_defaults(schema: &mut Value) -> JsonObject {
         required.retain(|name| name.as_str().is_none_or(|name| !defaults.contains_key(name)));
     }
     defaults
+}
+
+/// Takes what else a definition says, as long as it has the form that the protocol gives it: clients refuse a whole
+/// list for one key that has not.
+fn extra(definition: &mut Value) -> JsonObject {
+    const OWN: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "_meta"];
+    const HINTS: [&str; 4] = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+    let mut extra = object(std::mem::take(definition)).unwrap_or_default();
+    extra.retain(|key, value| match key.as_str() {
+        key if OWN.contains(&key) => false,
+        "annotations" => value.as_object_mut().is_some_and(|annotations| {
+            annotations.retain(|key, value| match key.as_str() {
+                "title" => value.is_string(),
+                key => value.is_boolean() || !HINTS.contains(&key),
+            });
+            !annotations.is_empty()
+        }),
+        "execution" => {
+            let support = value.get("taskSupport").map_or("forbidden", |it| it.as_str().unwrap_or_default());
+            value.is_object() && ["forbidden", "optional", "required"].contains(&support)
+        }
+        "icons" => value.as_array().is_some_and(|icons| icons.iter().all(|icon| icon["src"].is_string())),
+        _ => true,
+    });
+    extra
 }
 
 fn hints(annotations: &Value) -> Option<ToolAnnotations> {

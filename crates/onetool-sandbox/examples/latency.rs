@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Host, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
+    Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
 };
 use serde_json::Value;
 
@@ -19,8 +19,8 @@ impl Host for Echo {
         Box::pin(async move { names.iter().map(|_| NameKind::Pack).collect() })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>> {
-        Box::pin(async move { Ok(Value::Array(call.args)) })
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
+        Box::pin(async move { Ok(Value::Array(call.args).into()) })
     }
 }
 

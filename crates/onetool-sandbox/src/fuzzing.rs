@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::link::Exit;
 use crate::session::{Ending, talk};
-use crate::{Host, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError};
+use crate::{Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError};
 
 struct Gone;
 
@@ -31,8 +30,8 @@ impl Host for Echo {
         Box::pin(async move { vec![NameKind::Tool; names.len()] })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>> {
-        Box::pin(async move { Ok(call.args.first().cloned().unwrap_or_default()) })
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
+        Box::pin(async move { Ok(call.args.first().cloned().unwrap_or_default().into()) })
     }
 }
 

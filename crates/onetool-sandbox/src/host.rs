@@ -13,8 +13,33 @@ pub trait Host: Send + Sync {
     /// The answer has as many elements as `names`, in the same order.
     fn names(&self, names: Vec<String>) -> BoxFuture<'_, Vec<NameKind>>;
 
-    /// Runs one call. Several may be under way at once; each is dropped when the run ends before it.
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>>;
+    /// Runs one call. Several may be in flight at once; each is dropped when the run ends before it.
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>>;
+}
+
+/// What a call evaluates to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostAnswer {
+    /// The value.
+    pub value: Value,
+    /// What was said beside the value; an object or a list has it in its attributes `text` and `blocks`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
+}
+
+/// What was said beside a value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// All text.
+    pub text: String,
+    /// Everything that is not text.
+    pub blocks: Vec<Value>,
+}
+
+impl From<Value> for HostAnswer {
+    fn from(value: Value) -> Self {
+        Self { value, beside: None }
+    }
 }
 
 /// What a name that the code uses but does not bind stands for.

@@ -27,7 +27,7 @@ mod worker;
 #[cfg(feature = "interpreter")]
 mod zygote;
 
-pub use crate::host::{Host, HostCall, HostError, NameKind};
+pub use crate::host::{Beside, Host, HostAnswer, HostCall, HostError, NameKind};
 pub use crate::limits::{LimitKind, Limits};
 pub use crate::outcome::{Completion, Input, Outcome, Program, RunError};
 pub use crate::sandbox::Sandbox;

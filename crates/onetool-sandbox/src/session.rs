@@ -21,7 +21,10 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::link::{ChildGuard, Exit};
 use crate::wire::{self, Done, FromChild, ToChild};
 use crate::worker::WaitingChild;
-use crate::{Completion, Host, HostCall, HostError, LimitKind, Limits, NameKind, Outcome, Program, RunError};
+use crate::{
+    Completion, Host, HostAnswer, HostCall, HostError, LimitKind, Limits, NameKind, Outcome, Program,
+    RunError,
+};
 
 /// Deepest nesting of a value that crosses the socket; the reader of JSON stops at 128.
 pub(crate) const MAX_DEPTH: usize = 100;
@@ -354,9 +357,13 @@ fn host_call(name: String, args: &RawValue, kwargs: &RawValue) -> serde_json::Re
 }
 
 /// Keeps an answer that the child could not read from becoming the child's end.
-fn checked(result: Result<Value, HostError>) -> Result<Value, HostError> {
+fn checked(result: Result<HostAnswer, HostError>) -> Result<HostAnswer, HostError> {
+    let is_too_deep = |answer: &HostAnswer| {
+        let blocks = answer.beside.iter().flat_map(|beside| &beside.blocks);
+        std::iter::once(&answer.value).chain(blocks).any(|value| is_deeper_than(value, MAX_DEPTH))
+    };
     match result {
-        Ok(value) if is_deeper_than(&value, MAX_DEPTH) => Err(HostError {
+        Ok(answer) if is_too_deep(&answer) => Err(HostError {
             kind: "ValueError".to_owned(),
             message: format!("the answer nests deeper than {MAX_DEPTH} levels"),
         }),

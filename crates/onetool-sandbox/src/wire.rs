@@ -5,7 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{HostError, Input, LimitKind, NameKind};
+use crate::{HostAnswer, HostError, Input, LimitKind, NameKind};
 
 /// What the gateway sends.
 #[derive(Debug, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub(crate) enum ToChild {
     /// Answers [`FromChild::Names`].
     Names(Vec<NameKind>),
     /// Answers [`FromChild::Call`].
-    Answer { id: u64, result: Result<Value, HostError> },
+    Answer { id: u64, result: Result<HostAnswer, HostError> },
 }
 
 /// What a child sends.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use onetool_core::{
-    BoxFuture, CallContext, FailureLog, InputError, JsonObject, PromptError, PromptMessage, ReadRequest,
+    BoxFuture, CallContext, FailureLog, InputError, JsonObject, PromptError, PromptOutput, ReadRequest,
     ResourceContents, ResourceError, shown, similar_names,
 };
 
@@ -155,7 +155,7 @@ pub(crate) async fn get_prompt(
     args: JsonObject,
     cx: CallContext,
     timeout: Duration,
-) -> Result<Vec<PromptMessage>, ReadError> {
+) -> Result<PromptOutput, ReadError> {
     let Some(prompt) = catalog.prompt(name) else {
         return Err(ReadError::UnknownPrompt {
             name: shown(name).into_owned(),

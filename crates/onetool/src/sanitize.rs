@@ -1,6 +1,6 @@
 //! Marks what came from outside, so that a model cannot take it for instructions (RUN-7.1, P3).
 
-use onetool_core::{CallContext, ContentBlock, ResourceContents, ToolError, ToolOutput};
+use onetool_core::{CallContext, ContentBlock, JsonObject, ResourceContents, ToolError, ToolOutput};
 
 const TAG: &str = "external-content";
 const TRIGGERS: [&str; 2] = ["__ot", "__onetool"];
@@ -35,24 +35,32 @@ fn marked(mut output: ToolOutput) -> ToolOutput {
     output
 }
 
-/// Marks what a block holds of text; pictures and sound have no words that could be taken for an instruction.
+/// Marks what a block holds of text; pictures and sound have no words that could be taken for an instruction. What
+/// cannot be marked is dropped.
 pub(crate) fn marked_block(block: ContentBlock) -> ContentBlock {
     match block {
-        ContentBlock::Text { text } => ContentBlock::text(wrap(&text)),
-        ContentBlock::Resource { resource } => ContentBlock::Resource { resource: marked_contents(resource) },
-        ContentBlock::ResourceLink { uri, name, description, mime_type } => ContentBlock::ResourceLink {
+        ContentBlock::Text { text, .. } => ContentBlock::text(wrap(&text)),
+        ContentBlock::Resource { resource, .. } => ContentBlock::resource(marked_contents(resource)),
+        ContentBlock::ResourceLink { uri, name, description, mime_type, .. } => ContentBlock::ResourceLink {
             description: description.map(|text| wrap(&text)),
             uri,
             name,
             mime_type,
+            extra: JsonObject::new(),
         },
-        other => other,
+        ContentBlock::Image { data, mime_type, .. } => {
+            ContentBlock::Image { data, mime_type, extra: JsonObject::new() }
+        }
+        ContentBlock::Audio { data, mime_type, .. } => {
+            ContentBlock::Audio { data, mime_type, extra: JsonObject::new() }
+        }
+        other => ContentBlock::text(wrap(&serde_json::to_string(&other).unwrap_or_default())),
     }
 }
 
 /// Marks contents that are text.
 pub(crate) fn marked_contents(contents: ResourceContents) -> ResourceContents {
-    ResourceContents { text: contents.text.map(|text| wrap(&text)), ..contents }
+    ResourceContents { text: contents.text.map(|text| wrap(&text)), extra: JsonObject::new(), ..contents }
 }
 
 fn wrap_as(text: &str, id: &str) -> String {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use onetool_core::{
-    BoxFuture, CallContext, JsonObject, OverflowStore, Prompt, PromptMessage, ProviderError, Resource,
+    BoxFuture, CallContext, JsonObject, OverflowStore, Prompt, PromptOutput, ProviderError, Resource,
     ResourceContents, Tool, ToolOutput, ToolsProvider,
 };
 use tokio::sync::{Semaphore, broadcast, watch};
@@ -200,7 +200,7 @@ impl Server {
         name: &str,
         args: JsonObject,
         cx: CallContext,
-    ) -> Result<Vec<PromptMessage>, ReadError> {
+    ) -> Result<PromptOutput, ReadError> {
         if self.catalog().prompt(name).is_none() {
             self.settle().await;
         }

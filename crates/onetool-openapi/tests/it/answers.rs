@@ -38,7 +38,7 @@ async fn oas_1_4_binary_is_a_blob_byte_for_byte() {
     assert_eq!(image.content, [ContentBlock::image(&bytes, "image/png")]);
     let sent = bytes.clone();
     let blob = answered(move || Reply::new(200, "application/zip", sent.clone())).await;
-    let ContentBlock::Resource { resource } = &blob.content[0] else { panic!("{blob:?}") };
+    let ContentBlock::Resource { resource, .. } = &blob.content[0] else { panic!("{blob:?}") };
     assert_eq!(resource.mime_type.as_deref(), Some("application/zip"));
     assert_eq!(resource.blob, onetool_core::ResourceContents::blob(&bytes, "").blob);
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use onetool_core::{CallContext, JsonObject};
 use serde_json::{Value, json};
 
-use crate::kit::{Host, call, call_with, connected, eventually, scripted, text, tool};
+use crate::kit::{Host, call, call_with, connected, data, eventually, scripted, text, tool};
 
 #[tokio::test]
 async fn prx_1_5_progress_comes_in_order_grows_and_precedes_the_answer_with_the_log() {
@@ -65,7 +65,7 @@ async fn prx_1_5_a_call_ends_at_its_own_limit_and_the_upstream_is_told() {
         (received.matches("notifications/cancelled").count() == 2).then_some(())
     })
     .await;
-    assert_eq!(call(&upstream, "echo").await.unwrap().structured_content, Some(json!({})));
+    assert_eq!(data(&call(&upstream, "echo").await.unwrap()), json!({}));
     upstream.shut_down().await;
 }
 
@@ -179,7 +179,7 @@ async fn seam_9_what_is_required_and_has_a_default_is_filled_in_and_nothing_else
     ] {
         let Value::Object(args) = args else { panic!("an object") };
         let output = echo.call(args, &cx).await.unwrap();
-        assert_eq!(output.structured_content, Some(sent));
+        assert_eq!(data(&output), sent);
     }
     upstream.shut_down().await;
 }

@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::kit::{
-    FIXTURE, Log, call, connected, eventually, gone, guarded, is_alive, pid_in, scripted, snapshot, state,
-    unguarded,
+    FIXTURE, Log, call, connected, data, eventually, gone, guarded, is_alive, pid_in, scripted, snapshot,
+    state, unguarded,
 };
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn l1_a_child_gets_path_home_locale_and_its_own_env_and_nothing_else() {
         let upstream = Upstream::start(config, surroundings);
         state(&upstream, onetool_proxy::State::is_connected).await;
         let output = call(&upstream, "env").await.unwrap();
-        let variables = output.structured_content.unwrap();
+        let variables = data(&output);
         let mut names: Vec<&str> = variables.as_object().unwrap().keys().map(String::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["HOME", "LANG", "LC_ALL", "OWN", "PATH"]);

@@ -116,6 +116,11 @@ pub(crate) fn text(output: &ToolOutput) -> &str {
     output.content[0].as_text().unwrap()
 }
 
+/// Reads the data that a tool answered as text.
+pub(crate) fn data(output: &ToolOutput) -> Value {
+    serde_json::from_str(text(output)).unwrap()
+}
+
 /// Waits for something that no channel tells: another process's doings.
 pub(crate) async fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

@@ -76,7 +76,9 @@ async fn n1_broken_and_doubled_definitions_are_left_out_one_by_one() {
     assert_eq!(tools[TOOLS].spec().name.as_str(), "up.no_schema");
     assert_eq!(tool(&upstream, "echo").spec().description, "Gives back what it gets.");
     let log = log.text();
-    for reason in ["its inputSchema is no object", "it has no name", "the name is taken by an earlier one"] {
+    for reason in
+        ["its inputSchema is not an object", "it has no name", "the name is taken by an earlier one"]
+    {
         assert!(log.contains(reason), "{reason}\n{log}");
     }
     upstream.shut_down().await;
@@ -117,8 +119,8 @@ async fn prx_1_8_prompts_are_served_under_the_name_of_the_pack() {
     assert_eq!(prompt.spec().name, "up_greet");
     assert!(prompt.spec().arguments[0].required);
     let args = JsonObject::from_iter([("who".to_owned(), json!("Ada"))]);
-    let messages = prompt.get(args, &CallContext::detached()).await.unwrap();
-    assert_eq!(messages[0].content.as_text(), Some("Hello Ada"));
+    let output = prompt.get(args, &CallContext::detached()).await.unwrap();
+    assert_eq!(output.messages[0].content.as_text(), Some("Hello Ada"));
     assert_eq!(prompt.complete("who", "A").await, ["A1", "A2"]);
     upstream.shut_down().await;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use onetool_core::{CallContext, InputState, JsonObject, ToolError};
 use serde_json::json;
 
-use crate::kit::{Host, call, call_with, connected, scripted, text, tool};
+use crate::kit::{Host, call, call_with, connected, data, scripted, text, tool};
 
 #[tokio::test]
 async fn prx_1_5_questions_go_to_the_client_that_made_the_call() {
@@ -20,7 +20,7 @@ async fn prx_1_5_questions_go_to_the_client_that_made_the_call() {
         let host = Arc::new(Host { answer: answer.clone(), ..Host::default() });
         let output = call_with(&upstream, name, &host.context()).await.unwrap();
         assert_eq!(host.asked.lock().unwrap()[0][0], method);
-        let got = output.structured_content.unwrap();
+        let got = data(&output);
         for (key, value) in answer.as_object().unwrap() {
             assert_eq!(&got[key], value, "{name}: {got}");
         }
@@ -54,7 +54,7 @@ async fn prx_1_5_rounds_of_a_stateless_upstream_are_answered_by_a_client_that_ca
     let upstream = connected(scripted(&["stateless"])).await;
     let host = Arc::new(Host { answer: json!({"action": "accept"}), ..Host::default() });
     let output = call_with(&upstream, "rounds", &host.context()).await.unwrap();
-    assert_eq!(output.structured_content, Some(json!({"q": {"action": "accept"}})));
+    assert_eq!(data(&output), json!({"q": {"action": "accept"}}));
     let asked = std::mem::take(&mut *host.asked.lock().unwrap());
     let messages: Vec<_> = asked.iter().map(|it| it[1]["message"].as_str().unwrap()).collect();
     assert_eq!(messages, ["Name?", "Age?"]);
@@ -78,7 +78,7 @@ async fn prx_1_5_rounds_pass_through_to_a_client_that_is_stateless_itself() {
         input.state = required.state;
     }
     let output = call_with(&upstream, "rounds", &host.context().with_input(input)).await.unwrap();
-    assert_eq!(output.structured_content, Some(json!({"q": {"round": 1}})));
+    assert_eq!(data(&output), json!({"q": {"round": 1}}));
     upstream.shut_down().await;
 }
 
@@ -100,9 +100,9 @@ async fn prx_1_5_an_upstream_is_told_what_the_client_behind_the_call_can_be_aske
     let upstream = connected(scripted(&["stateless"])).await;
     let host = Arc::new(Host::default());
     let able = call_with(&upstream, "capabilities", &host.context()).await.unwrap();
-    assert_eq!(able.structured_content, Some(json!({"elicitation": {}, "sampling": {}, "roots": {}})));
+    assert_eq!(data(&able), json!({"elicitation": {}, "sampling": {}, "roots": {}}));
     let unable = call(&upstream, "capabilities").await.unwrap();
-    assert_eq!(unable.structured_content, Some(json!({})), "nobody is behind this call");
+    assert_eq!(data(&unable), json!({}), "nobody is behind this call");
     let needs = JsonObject::from_iter([("b".to_owned(), json!("needs sampling"))]);
     let refused = tool(&upstream, "capabilities").call(needs, &CallContext::detached()).await.unwrap_err();
     assert_eq!(refused.to_string(), "the client does not support sampling", "what the upstream missed");

@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::{Map, Value};
 
 use crate::wire::{self, FromChild, ToChild};
-use crate::{HostError, NameKind};
+use crate::{HostAnswer, HostError, NameKind};
 use onetool_cage::process::exit_now;
 
 /// Printed text is sent in pieces of this size once the code prints much.
@@ -21,7 +21,7 @@ const PRINT_PIECE: usize = 4096;
 const PROMPT_WRITES: u32 = 64;
 
 /// What the host said to a call.
-pub(super) type Answer = Result<Value, HostError>;
+pub(super) type Answer = Result<HostAnswer, HostError>;
 
 /// The channel of this process: there is one, from the moment the child has its program.
 static CHANNEL: OnceLock<Channel> = OnceLock::new();

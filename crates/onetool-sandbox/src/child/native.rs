@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::channel::{Answer, channel};
 use super::values::{Converter, to_python};
+use crate::HostAnswer;
 
 /// Largest set of arguments that is converted; the frame's own limit is what users meet.
 const MAX_ARGUMENTS: usize = 1 << 30;
@@ -85,7 +86,10 @@ fn answers(timeout: OptionalArg<Option<f64>>, vm: &VirtualMachine) -> PyResult {
 
 fn answer_to_python(vm: &VirtualMachine, answer: Answer) -> PyResult<PyTupleRef> {
     let parts = match answer {
-        Ok(value) => vec![vm.ctx.new_bool(true).into(), to_python(vm, value)?],
+        Ok(HostAnswer { value, beside }) => {
+            let beside = serde_json::to_value(beside).unwrap_or_default();
+            vec![vm.ctx.new_bool(true).into(), to_python(vm, value)?, to_python(vm, beside)?]
+        }
         Err(error) => vec![
             vm.ctx.new_bool(false).into(),
             vm.ctx.new_str(error.kind).into(),

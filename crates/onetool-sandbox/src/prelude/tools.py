@@ -21,10 +21,27 @@ def _raise(kind, message):
     raise error
 
 
+class Data(dict):
+    """The data of a tool that said something beside it."""
+
+    __slots__ = ("text", "blocks")
+
+
+class Items(list):
+    """A list of a tool that said something beside it."""
+
+    __slots__ = ("text", "blocks")
+
+
 def _result(answer):
-    if answer[0]:
-        return answer[1]
-    _raise(answer[1], answer[2])
+    if not answer[0]:
+        _raise(answer[1], answer[2])
+    value, beside = answer[1:]
+    kind = beside and {dict: Data, list: Items}.get(type(value))
+    if kind:
+        value = kind(value)
+        value.text, value.blocks = beside["text"], beside["blocks"]
+    return value
 
 
 class Tool:

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Completion, Host, HostCall, HostError, Input, NameKind, Outcome, Program, RunError, Sandbox,
+    Completion, Host, HostAnswer, HostCall, HostError, Input, NameKind, Outcome, Program, RunError, Sandbox,
 };
 use serde_json::{Value, json};
 
@@ -155,8 +155,8 @@ impl Host for Tools {
         Box::pin(async move { names.iter().map(kind).collect() })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>> {
-        Box::pin(self.answer(call))
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
+        Box::pin(async { self.answer(call).await.map(HostAnswer::from) })
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Completion, Host, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError, Sandbox,
-    SlotLimits, Slots, WorkerCommand,
+    Completion, Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError,
+    Sandbox, SlotLimits, Slots, WorkerCommand,
 };
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ impl Host for TestHost {
         Box::pin(async move { kinds })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>> {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
         self.calls.lock().unwrap().push(call.clone());
         let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_under_way.fetch_max(now, Ordering::SeqCst);
@@ -65,7 +65,7 @@ impl Host for TestHost {
             let answer = answer(call).await;
             self.under_way.fetch_sub(1, Ordering::SeqCst);
             guard.counter = None;
-            answer
+            answer.map(HostAnswer::from)
         })
     }
 }

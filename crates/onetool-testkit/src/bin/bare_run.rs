@@ -8,9 +8,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use onetool_sandbox::{
-    Host, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
+    Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
 };
-use serde_json::Value;
 
 /// Knows no names and answers no calls.
 struct Nobody;
@@ -20,7 +19,7 @@ impl Host for Nobody {
         Box::pin(async move { names.iter().map(|_| NameKind::Unknown { hint: None }).collect() })
     }
 
-    fn call(&self, call: HostCall) -> onetool::BoxFuture<'_, Result<Value, HostError>> {
+    fn call(&self, call: HostCall) -> onetool::BoxFuture<'_, Result<HostAnswer, HostError>> {
         Box::pin(async move { Err(HostError::tool(format!("no tool '{}'", call.name))) })
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use onetool_core::{
-    BoxFuture, CallContext, JsonObject, Prompt, PromptError, PromptMessage, PromptSpec, ReadRequest,
-    Resource, ResourceContents, ResourceError, ResourceSpec,
+    BoxFuture, CallContext, JsonObject, Prompt, PromptError, PromptMessage, PromptOutput, PromptSpec,
+    ReadRequest, Resource, ResourceContents, ResourceError, ResourceSpec,
 };
 
 use crate::sanitize::{marked_block, marked_contents, wrap};
@@ -50,14 +50,17 @@ impl Prompt for UntrustedPrompt {
         &'a self,
         args: JsonObject,
         cx: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
+    ) -> BoxFuture<'a, Result<PromptOutput, PromptError>> {
         Box::pin(async move {
             let marked = |message: PromptMessage| PromptMessage {
                 role: message.role,
                 content: marked_block(message.content),
             };
             match self.0.get(args, cx).await {
-                Ok(messages) => Ok(messages.into_iter().map(marked).collect()),
+                Ok(output) => Ok(PromptOutput {
+                    description: output.description.map(|text| wrap(&text)),
+                    messages: output.messages.into_iter().map(marked).collect(),
+                }),
                 Err(PromptError::Failed { message }) => Err(PromptError::Failed { message: wrap(&message) }),
                 Err(other) => Err(other),
             }

@@ -273,7 +273,7 @@ impl Tool for HttpTool {
             let mut output = self.send(&args).await.map_err(|error| self.scrubbed(error))?;
             if output.is_error {
                 for block in &mut output.content {
-                    if let ContentBlock::Text { text } = block {
+                    if let ContentBlock::Text { text, .. } = block {
                         *text = self.redactor.scrub(text).into_owned();
                     }
                 }

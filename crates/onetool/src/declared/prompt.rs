@@ -1,7 +1,8 @@
 //! A prompt made from templates.
 
 use onetool_core::{
-    BoxFuture, CallContext, ContentBlock, JsonObject, Prompt, PromptError, PromptMessage, PromptSpec, Role,
+    BoxFuture, CallContext, ContentBlock, JsonObject, Prompt, PromptError, PromptMessage, PromptOutput,
+    PromptSpec, Role,
 };
 
 use super::template::{Place, Template, TemplateError};
@@ -35,11 +36,14 @@ impl Prompt for TemplatePrompt {
         &'a self,
         args: JsonObject,
         _: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
+    ) -> BoxFuture<'a, Result<PromptOutput, PromptError>> {
         let messages = self.messages.iter().map(move |(role, template)| {
             let content = template.render(&args).map(ContentBlock::text).map_err(PromptError::from_any)?;
             Ok(PromptMessage { role: *role, content })
         });
-        Box::pin(std::future::ready(messages.collect()))
+        let messages: Result<_, PromptError> = messages.collect();
+        let output =
+            messages.map(|messages| PromptOutput { description: self.spec.description.clone(), messages });
+        Box::pin(std::future::ready(output))
     }
 }

@@ -76,7 +76,9 @@ pub(super) fn of_tool(entry: &Entry) -> Vec<Suspicion> {
     // The texts of parameters reach a model as well.
     let schema = serde_json::to_string(&*spec.input_schema.peek()).unwrap_or_default();
     let title = spec.title.as_deref().unwrap_or_default();
-    of_texts(&format!("tool {}", spec.name), &[spec.name.as_str(), title, &spec.description, &schema])
+    let extra = serde_json::to_string(&spec.extra).unwrap_or_default();
+    let texts = [spec.name.as_str(), title, &spec.description, &schema, &extra];
+    of_texts(&format!("tool {}", spec.name), &texts)
 }
 
 /// Returns what is odd about one thing, each kind once.

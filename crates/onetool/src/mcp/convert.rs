@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 
 use onetool_core::{
-    ContentBlock, InputRequest, InputRequired, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
-    Role, ToolAnnotations, ToolOutput,
+    ContentBlock, InputRequest, InputRequired, JsonObject, LogLevel, Prompt, PromptMessage, Resource,
+    ResourceContents, Role, ToolAnnotations, ToolOutput,
 };
-use rmcp::model::{self, CallToolResult, InputRequests, LoggingLevel};
+use rmcp::model::{self, CallToolResult, InputRequests, ListToolsResult, LoggingLevel};
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::verbatim;
 use crate::catalog::{Catalog, Entry};
 
 pub(super) fn tool(catalog: &Catalog, entry: &Entry) -> model::Tool {
@@ -30,40 +32,80 @@ fn annotations(hints: ToolAnnotations) -> model::ToolAnnotations {
     model::ToolAnnotations::from_raw(None, read_only_hint, destructive_hint, idempotent_hint, open_world_hint)
 }
 
-/// Makes the result of a call. Only newer revisions take data that is no object; the content says the same.
-pub(super) fn output(output: ToolOutput, takes_any_data: bool) -> CallToolResult {
-    let content = output.content.into_iter().map(content).collect();
-    let mut result =
-        if output.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
-    result.structured_content = output.structured_content.filter(|data| takes_any_data || data.is_object());
-    result.meta = output.meta.map(model::MetaObject);
+/// A tool as it is listed, with what the SDK's type has no field for.
+#[derive(Serialize)]
+pub(super) struct ListedTool {
+    #[serde(flatten)]
+    tool: model::Tool,
+    #[serde(flatten)]
+    extra: JsonObject,
+}
+
+impl ListedTool {
+    pub(super) fn new(catalog: &Catalog, entry: &Entry) -> Self {
+        let (mut tool, extra) = (tool(catalog, entry), entry.spec().extra.clone());
+        if extra.contains_key("annotations") {
+            tool.annotations = None;
+        }
+        Self { tool, extra }
+    }
+}
+
+/// Makes a page of the list.
+pub(super) fn list(page: Vec<ListedTool>, next: Option<String>) -> ListToolsResult {
+    let is_plain = page.iter().all(|it| it.extra.is_empty());
+    if is_plain {
+        let mut result = ListToolsResult::with_all_items(page.into_iter().map(|it| it.tool).collect());
+        result.next_cursor = next;
+        return result;
+    }
+    let mut list = json!({"tools": page});
+    if let Some(next) = next {
+        list["nextCursor"] = next.into();
+    }
+    let mut result = ListToolsResult::with_all_items(Vec::new());
+    result.meta = Some(verbatim::carry(&list));
     result
 }
 
+/// Makes the result of a call. Only newer revisions take data that is not an object; the content says the same.
+pub(super) fn output(mut output: ToolOutput, takes_any_data: bool) -> CallToolResult {
+    output.structured_content = output.structured_content.filter(|data| takes_any_data || data.is_object());
+    let mut result = CallToolResult::success(Vec::new());
+    result.is_error = Some(output.is_error);
+    if output.content.iter().all(ContentBlock::is_plain) {
+        result.content = output.content.into_iter().map(content).collect();
+        result.structured_content = output.structured_content;
+        result.meta = output.meta.map(model::MetaObject);
+    } else {
+        result.meta = Some(verbatim::carry(&json!(output)));
+    }
+    result
+}
+
+/// Makes a block; what the SDK has no field for is dropped, and a kind that it cannot carry is readable as JSON.
 fn content(block: ContentBlock) -> model::ContentBlock {
     match block {
-        ContentBlock::Text { text } => model::ContentBlock::text(text),
-        ContentBlock::Image { data, mime_type } => model::ContentBlock::image(data, mime_type),
-        ContentBlock::Audio { data, mime_type } => model::ContentBlock::audio(data, mime_type),
-        ContentBlock::Resource { resource } => model::ContentBlock::resource(contents(resource)),
-        ContentBlock::ResourceLink { uri, name, description, mime_type } => {
-            let mut link = model::Resource::new(uri, name);
-            link.description = description;
-            link.mime_type = mime_type;
-            model::ContentBlock::resource_link(link)
+        ContentBlock::Text { text, extra } if extra.is_empty() => model::ContentBlock::text(text),
+        other => {
+            let json = json!(other);
+            serde_json::from_value(json.clone())
+                .unwrap_or_else(|_| model::ContentBlock::text(json.to_string()))
         }
-        // A kind that this version of the SDK cannot carry is still readable as JSON.
-        other => model::ContentBlock::text(serde_json::to_string(&other).unwrap_or_default()),
     }
 }
 
 pub(super) fn contents(contents: ResourceContents) -> model::ResourceContents {
-    let ResourceContents { uri, mime_type, text, blob } = contents;
+    let ResourceContents { uri, mime_type, text, blob, mut extra } = contents;
+    let meta = match extra.shift_remove("_meta") {
+        Some(Value::Object(meta)) => Some(model::MetaObject(meta)),
+        _ => None,
+    };
     match blob {
-        Some(blob) => model::ResourceContents::BlobResourceContents { uri, mime_type, blob, meta: None },
+        Some(blob) => model::ResourceContents::BlobResourceContents { uri, mime_type, blob, meta },
         None => {
             let text = text.unwrap_or_default();
-            model::ResourceContents::TextResourceContents { uri, mime_type, text, meta: None }
+            model::ResourceContents::TextResourceContents { uri, mime_type, text, meta }
         }
     }
 }
@@ -108,7 +150,7 @@ pub(super) fn message(message: PromptMessage) -> model::PromptMessage {
     model::PromptMessage::new(role, content(message.content))
 }
 
-/// Makes the questions of a round trip; one that the SDK cannot carry is left out and logged.
+/// Makes the questions of a round trip; one that the SDK cannot carry is skipped and logged.
 pub(super) fn input_requests(required: InputRequired) -> InputRequests {
     let mut requests = BTreeMap::new();
     for (key, InputRequest { kind, params }) in required.requests {

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use onetool_core::{
-    CallContext, Caller, InputError, InputRequired, InputState, PromptError, ResourceError, ToolError,
-    ToolOutput, shown,
+    CallContext, Caller, InputError, InputRequired, InputState, PromptError, PromptOutput, ResourceError,
+    ToolError, ToolOutput, shown,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
@@ -251,11 +251,9 @@ impl ServerHandler for Handler {
         let loaded = loaded.iter().filter_map(|name| catalog.get_visible(name.as_str()));
         let tools = catalog.listed().chain(loaded.filter(|entry| !catalog.is_listed(entry)));
         let tools = tools.map(|entry| (entry.flat_name(), entry));
-        let (page, next_cursor) =
-            self.page(request.as_ref(), tools, |entry| convert::tool(&catalog, entry))?;
-        let mut result = ListToolsResult::with_all_items(page);
-        result.next_cursor = next_cursor;
-        Ok(result)
+        let (page, next) =
+            self.page(request.as_ref(), tools, |entry| convert::ListedTool::new(&catalog, entry))?;
+        Ok(convert::list(page, next))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -384,11 +382,9 @@ impl ServerHandler for Handler {
         let cx = self.context(cx, input);
         let args = request.arguments.unwrap_or_default();
         match self.server.get_prompt(&request.name, args, cx.clone()).await {
-            Ok(messages) => {
+            Ok(PromptOutput { description, messages }) => {
                 let mut result = GetPromptResult::new(messages.into_iter().map(convert::message).collect());
-                let catalog = self.server.catalog();
-                result.description =
-                    catalog.prompt(&request.name).and_then(|it| it.spec().description.clone());
+                result.description = description;
                 Ok(result.into())
             }
             Err(ReadError::Prompt(PromptError::InputRequired(required))) if is_stateless => {

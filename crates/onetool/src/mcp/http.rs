@@ -20,6 +20,7 @@ use super::TOO_HEAVY;
 use super::declare::{declare_lists, may_declare};
 use super::handler::Handler;
 use super::room::{Place, Room};
+use super::verbatim;
 use crate::Server;
 
 /// Sessions that may be open at the same time; each holds some 65 KiB until it is closed or idle for five minutes.
@@ -80,16 +81,14 @@ impl McpHttp {
         accept_what_mcp_sends(request.headers_mut());
         let response = self.service.handle(request).await;
         let (mut parts, body) = response.into_parts();
-        if declares {
-            parts.headers.remove(CONTENT_LENGTH);
-        }
+        parts.headers.remove(CONTENT_LENGTH);
         if ends_a_session && parts.status == StatusCode::ACCEPTED {
             // The session has ended by now; some clients take `accepted` for a failure.
             parts.status = StatusCode::NO_CONTENT;
         }
         let pieces = Body::new(body).into_data_stream().map(move |piece| {
             let _until_the_end = (&due, &place);
-            if declares { piece.map(patch_piece) } else { piece }
+            piece.map(|piece| patch_piece(piece, declares))
         });
         Response::from_parts(parts, Body::from_stream(pieces))
     }
@@ -179,7 +178,7 @@ fn accept_what_mcp_sends(headers: &mut HeaderMap) {
     }
 }
 
-/// Tells whether the request can be `initialize` or `server/discover`.
+/// Returns whether the request can be `initialize` or `server/discover`.
 fn may_open_a_session(request: &Request<Body>) -> bool {
     request.method() == Method::POST
         && !request.headers().contains_key(SESSION_ID)
@@ -187,18 +186,23 @@ fn may_open_a_session(request: &Request<Body>) -> bool {
 }
 
 /// Patches one piece of a body; the SDK writes every message in one piece.
-fn patch_piece(piece: Bytes) -> Bytes {
-    if !may_declare(&piece) {
+fn patch_piece(piece: Bytes, declares: bool) -> Bytes {
+    let is_carrier = verbatim::is_carrier(&piece);
+    if !(is_carrier || declares && may_declare(&piece)) {
         return piece;
     }
     let Ok(text) = std::str::from_utf8(&piece) else { return piece };
-    let patched: Vec<String> = text.split('\n').map(patch_line).collect();
+    let patched: Vec<String> = text.split('\n').map(|line| patch_line(line, is_carrier)).collect();
     patched.join("\n").into()
 }
 
 /// Patches a JSON body, or the data line of a server-sent event.
-fn patch_line(line: &str) -> String {
+fn patch_line(line: &str, is_carrier: bool) -> String {
     let (prefix, json) = line.strip_prefix("data:").map_or(("", line), |json| ("data: ", json));
+    if is_carrier {
+        let restored = verbatim::restored(json.trim().as_bytes()).and_then(|it| String::from_utf8(it).ok());
+        return restored.map_or_else(|| line.to_owned(), |json| format!("{prefix}{json}"));
+    }
     match serde_json::from_str::<Value>(json) {
         Ok(mut message) if message.is_object() => {
             declare_lists(&mut message);

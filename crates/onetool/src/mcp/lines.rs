@@ -26,6 +26,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::TOO_HEAVY;
 use super::declare::declare_lists;
+use super::verbatim;
 use crate::Server;
 
 /// Longest line that is taken as a message.
@@ -219,7 +220,8 @@ async fn write_line<W: AsyncWrite + Unpin>(
         declare_lists(&mut message);
         serde_json::to_vec(&message)?
     } else {
-        serde_json::to_vec(message)?
+        let line = serde_json::to_vec(message)?;
+        verbatim::restored(&line).unwrap_or(line)
     };
     line.push(b'\n');
     let mut write = write.lock().await;

@@ -13,6 +13,7 @@ mod room;
 mod seal;
 mod session;
 mod stdout;
+mod verbatim;
 
 use rmcp::ServiceExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use onetool_core::{json_weight, shown};
+use onetool_core::{ContentBlock, json_weight, shown};
 use onetool_sandbox::{Completion, Outcome, RunError};
 use serde_json::Value;
 
+use super::attachments::Attachments;
 use crate::render::yaml_flow;
 
-const NO_VALUE: &str = "(no value: the last statement is no expression)";
+const NO_VALUE: &str = "(no value: the last statement is not an expression)";
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,9 +61,11 @@ impl Format {
     }
 }
 
-/// The text of a run that came to its end.
+/// What a run that came to its end answers.
 pub(crate) struct Answer {
     pub(crate) text: String,
+    /// What the text speaks of and cannot say.
+    pub(crate) attached: Vec<ContentBlock>,
     /// Whether the whole result is an error that the `ot` pack returned as text.
     pub(crate) is_error: bool,
     /// Whether the whole result is a page of a stored result.
@@ -70,13 +73,18 @@ pub(crate) struct Answer {
 }
 
 /// Writes the answer of a run that came to its end.
-pub(crate) fn of_outcome(outcome: Outcome, ot_answers: &OtAnswers) -> Result<Answer, FormatError> {
+pub(crate) fn of_outcome(
+    outcome: Outcome,
+    ot_answers: &OtAnswers,
+    attachments: &Attachments,
+) -> Result<Answer, FormatError> {
     let format = outcome.format.as_deref().map(Format::named).transpose()?;
     let Completion::Value(json) = outcome.value else {
-        let text = after_printed(&outcome.printed, NO_VALUE.to_owned());
-        return Ok(Answer { text, is_error: false, is_page: false });
+        let (text, attached) = attachments.in_text(after_printed(&outcome.printed, NO_VALUE.to_owned()));
+        return Ok(Answer { text, attached, is_error: false, is_page: false });
     };
     let own = ot_answers.find(&json);
+    let json = attachments.in_value(json, MAX_TREE);
     let is_error = own.is_some_and(|answer| answer.text.starts_with("Error: "));
     let is_page = outcome.printed.is_empty() && own.is_some_and(|answer| answer.is_page);
     let text = match (format, own) {
@@ -84,7 +92,8 @@ pub(crate) fn of_outcome(outcome: Outcome, ot_answers: &OtAnswers) -> Result<Ans
         (None, Some(answer)) => answer.text.clone(),
         (None, None) => plain(json),
     };
-    Ok(Answer { text: after_printed(&outcome.printed, text), is_error, is_page })
+    let (text, attached) = attachments.in_text(after_printed(&outcome.printed, text));
+    Ok(Answer { text, attached, is_error, is_page })
 }
 
 /// Writes a string as it is, other data as compact JSON, and single values as Python writes them.

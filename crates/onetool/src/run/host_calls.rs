@@ -4,13 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use onetool_core::{
-    CallContext, ContentBlock, JsonObject, ToolError, ToolOutput, light_json, shown, similar_names,
+    CallContext, ContentBlock, JsonObject, Schema, ToolError, ToolOutput, ToolSpec, light_json, shown,
+    similar_names,
 };
-use onetool_sandbox::{Host, HostCall, HostError, NameKind};
+use onetool_sandbox::{Beside, Host, HostAnswer, HostCall, HostError, NameKind};
 use serde_json::{Value, json};
 
 use super::answer::OtAnswers;
 use super::arguments::bind;
+use super::attachments::Attachments;
 use super::python_names::PythonNames;
 use crate::Server;
 use crate::catalog::{Catalog, Entry};
@@ -40,6 +42,7 @@ pub(crate) struct Calls {
 #[derive(Default)]
 pub(crate) struct Told {
     pub(crate) ot_answers: OtAnswers,
+    pub(crate) attachments: Attachments,
     pub(crate) bytes: usize,
     pub(crate) calls: usize,
     /// Whether a tool of a source was called that the operator does not trust: all that follows may come from it.
@@ -67,13 +70,13 @@ impl Calls {
         self.names.tool(&self.catalog, target)
     }
 
-    /// Tells whether a name in code is a pack, a tool or an alias.
+    /// Returns whether a name in code is a pack, a tool or an alias.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.names.pack(name).is_some() || self.tool(name).is_some()
     }
 
     /// Makes one call.
-    pub(crate) async fn call(&self, call: HostCall) -> Result<Value, HostError> {
+    pub(crate) async fn call(&self, call: HostCall) -> Result<HostAnswer, HostError> {
         let entry = self.tool(&call.name).ok_or_else(|| self.unknown(&call.name))?;
         let spec = entry.spec();
         let raised = |kind: &str, message: String| HostError { kind: kind.to_owned(), message };
@@ -110,14 +113,16 @@ impl Calls {
             return Err(raised("ToolError", message));
         }
         let text = is_ot.then(|| text_of(&output));
-        let value = value_of(output);
+        let attachable = Attachments::of(&output.content);
+        let answer = answer_of(output, is_wrapped(spec));
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.calls += 1;
-        told.bytes += json_size(&value);
+        told.bytes += json_size(&answer.value);
+        told.attachments.extend(attachable);
         if let Some(text) = text {
-            told.ot_answers.push(&value, text, spec.name.as_str() == PAGES);
+            told.ot_answers.push(&answer.value, text, spec.name.as_str() == PAGES);
         }
-        Ok(value)
+        Ok(answer)
     }
 
     fn unknown(&self, name: &str) -> HostError {
@@ -191,7 +196,7 @@ impl Host for Calls {
         })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Value, HostError>> {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
         Box::pin(self.call(call))
     }
 }
@@ -206,21 +211,50 @@ fn capitalized(text: &str) -> String {
 }
 
 /// Returns an answer as one clean value: data if there is any, JSON text parsed, else text; other content as it is.
-fn value_of(output: ToolOutput) -> Value {
-    if let Some(data) = output.structured_content {
-        return data;
+fn answer_of(output: ToolOutput, is_wrapped: bool) -> HostAnswer {
+    if output.structured_content.is_some() {
+        return data_of(output, is_wrapped);
+    }
+    if output.content.is_empty() {
+        return Value::Null.into();
     }
     if output.content.iter().all(|block| block.as_text().is_some()) {
         let text = text_of(&output);
         return match light_json(text.as_bytes()) {
-            Some(data @ (Value::Object(_) | Value::Array(_))) => data,
-            _ => text.into(),
+            Some(data @ (Value::Object(_) | Value::Array(_))) => data.into(),
+            _ => Value::from(text).into(),
         };
     }
     match output.content.as_slice() {
-        [block] => json!(block),
-        blocks => json!(blocks),
+        [block] => json!(block).into(),
+        blocks => json!(blocks).into(),
     }
+}
+
+/// Returns data, with what was said beside it, unless that is the data once more.
+fn data_of(mut output: ToolOutput, is_wrapped: bool) -> HostAnswer {
+    let text = text_of(&output);
+    let mut value = output.structured_content.take().unwrap_or_default();
+    let blocks: Vec<Value> =
+        output.content.iter().filter(|block| block.as_text().is_none()).map(|block| json!(block)).collect();
+    if is_wrapped
+        && let Value::Object(members) = &mut value
+        && members.len() == 1
+    {
+        value = members.shift_remove(WRAPPED).unwrap_or(value);
+    }
+    let is_repeated = text.is_empty() || light_json(text.as_bytes()).is_some_and(|data| data == value);
+    let beside = (!is_repeated || !blocks.is_empty()).then_some(Beside { text, blocks });
+    HostAnswer { value, beside }
+}
+
+/// The key under which FastMCP puts a result that is not an object.
+const WRAPPED: &str = "result";
+
+/// Returns whether the tool's library wraps its results, which it says in the schema.
+fn is_wrapped(spec: &ToolSpec) -> bool {
+    let schema = spec.output_schema.as_ref().map(Schema::peek);
+    schema.is_some_and(|schema| schema.get("x-fastmcp-wrap-result") == Some(&Value::Bool(true)))
 }
 
 fn text_of(output: &ToolOutput) -> String {

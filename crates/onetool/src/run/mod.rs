@@ -6,6 +6,7 @@
 
 mod answer;
 mod arguments;
+mod attachments;
 mod host_calls;
 mod literal;
 mod python_names;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use onetool_core::{CallContext, Tool, ToolAnnotations, ToolOutput, tool_fn};
+use onetool_core::{CallContext, ContentBlock, Tool, ToolAnnotations, ToolOutput, tool_fn};
 use onetool_sandbox::{Completion, HostCall, HostError, Input, Limits, Outcome, Program, RunError, Sandbox};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -66,6 +66,8 @@ pub(crate) fn run_tool(runner: Arc<Runner>) -> impl Tool {
 /// How a run ended: its text, and whether that is bad news.
 struct Ending {
     text: String,
+    /// What the text speaks of and cannot say.
+    attached: Vec<ContentBlock>,
     is_error: bool,
     /// Whether all that the client gets of it is marked as coming from outside.
     sanitize: bool,
@@ -75,7 +77,7 @@ struct Ending {
 
 impl Ending {
     fn error(text: String) -> Self {
-        Self { text, is_error: true, sanitize: false, is_page: false }
+        Self { text, attached: Vec::new(), is_error: true, sanitize: false, is_page: false }
     }
 }
 
@@ -123,7 +125,7 @@ impl Runner {
                 return Self::end(
                     result
                         .map_err(|HostError { kind, message }| answer::exception(&kind, &message, Some(line)))
-                        .map(of_value),
+                        .map(|answer| of_value(&answer.value)),
                     &calls,
                     code,
                 );
@@ -148,13 +150,17 @@ impl Runner {
             // The variables of a run that failed are gone, so code that speaks of it at all is taken to want it: what it
             // printed, and what a tool's failure says, come from outside as much as a value does.
             Err(text) => {
-                Ending { sanitize: untrusted || code.contains("__sanitize__"), ..Ending::error(text) }
+                let (text, attached) = told.attachments.in_text(text);
+                let sanitize = untrusted || code.contains("__sanitize__");
+                Ending { attached, sanitize, ..Ending::error(text) }
             }
             Ok(outcome) => {
                 let sanitize = untrusted || outcome.sanitize;
-                match answer::of_outcome(outcome, &told.ot_answers) {
+                match answer::of_outcome(outcome, &told.ot_answers, &told.attachments) {
                     Err(error) => Ending { sanitize: untrusted, ..Ending::error(error.to_string()) },
-                    Ok(Answer { text, is_error, is_page }) => Ending { text, is_error, sanitize, is_page },
+                    Ok(Answer { text, attached, is_error, is_page }) => {
+                        Ending { text, attached, is_error, sanitize, is_page }
+                    }
                 }
             }
         };
@@ -197,7 +203,7 @@ impl Runner {
 
     /// Gives a small result back as it is, and stores a large one.
     async fn finish(&self, ending: Ending, cx: &CallContext) -> ToolOutput {
-        let Ending { text, is_error, sanitize, is_page } = ending;
+        let Ending { text, attached, is_error, sanitize, is_page } = ending;
         let shown = if text.len() <= self.config.get().output.max_inline_size || is_page {
             Ok(text)
         } else {
@@ -210,10 +216,13 @@ impl Runner {
             })
         };
         let marked = |text: String| if sanitize { sanitize::wrap(&text) } else { text };
-        match shown {
+        let mut output = match shown {
             Ok(text) => ToolOutput { is_error, ..ToolOutput::text(marked(text)) },
             Err(text) => ToolOutput::error(marked(text)),
-        }
+        };
+        let attached = attached.into_iter();
+        output.content.extend(attached.map(|it| if sanitize { sanitize::marked_block(it) } else { it }));
+        output
     }
 }
 
@@ -233,7 +242,7 @@ fn is_tool(calls: &Calls, name: &str) -> bool {
     !is_builtin(root) && (name.contains('.') || calls.tool(name).is_some()) && calls.knows(root)
 }
 
-fn of_value(value: Value) -> Outcome {
+fn of_value(value: &Value) -> Outcome {
     Outcome {
         printed: String::new(),
         value: Completion::Value(value.to_string()),

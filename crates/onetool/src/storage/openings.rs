@@ -21,15 +21,12 @@ pub(crate) struct Openings {
 }
 
 impl ServerMemory for Openings {
-    fn needs_initialize<'a>(
-        &'a self,
-        command: &'a str,
-        args: &'a [String],
-    ) -> BoxFuture<'a, Option<String>> {
+    fn needs_initialize<'a>(&'a self, command: &'a str, args: &'a [String]) -> BoxFuture<'a, Option<String>> {
         let command = digest(command, args);
         let found = self.storage.submit(move |database| {
             let connection = database.connection();
-            let mut found = connection.prepare_cached("SELECT version FROM all_openings WHERE command = ?1")?;
+            let mut found =
+                connection.prepare_cached("SELECT version FROM all_openings WHERE command = ?1")?;
             found.query_row([&command], |row| row.get(0)).optional()
         });
         Box::pin(async { found.done().await.ok().flatten() })

@@ -152,6 +152,7 @@ async fn d3_contents_without_a_mime_type_and_text_or_blob_are_the_handlers_error
         mime_type: mime_type.map(str::to_owned),
         text: text.map(str::to_owned),
         blob: blob.map(str::to_owned),
+        extra: JsonObject::new(),
     };
     let plain = Some("text/plain");
     for (contents, reason) in [

@@ -98,9 +98,12 @@ async fn run_2_1_the_last_expression_or_a_return_is_the_result() {
 #[tokio::test]
 async fn run_2_2_no_value_and_none_are_said_after_what_was_printed() {
     let setup = setup().await;
-    assert_eq!(setup.run("x = 1").await, "(no value: the last statement is no expression)");
+    assert_eq!(setup.run("x = 1").await, "(no value: the last statement is not an expression)");
     assert_eq!(setup.run("print('a')\nprint('b')\nNone").await, "a\nb\nNone");
-    assert_eq!(setup.run("print('a')\nx = 1").await, "a\n(no value: the last statement is no expression)");
+    assert_eq!(
+        setup.run("print('a')\nx = 1").await,
+        "a\n(no value: the last statement is not an expression)"
+    );
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use onetool::{
     BoxFuture, CallContext, ContentBlock, Gateway, GatewayOptions, JsonObject, Prompt, PromptError,
-    PromptMessage, PromptSpec, ReadRequest, Resource, ResourceContents, ResourceError, ResourceSpec, Tool,
+    PromptOutput, PromptSpec, ReadRequest, Resource, ResourceContents, ResourceError, ResourceSpec, Tool,
     ToolError, ToolName, ToolOutput, ToolSpec, UriTemplate, config,
 };
 use serde_json::json;
@@ -118,13 +118,13 @@ impl Prompt for BarePrompt {
         &'a self,
         args: JsonObject,
         cx: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Vec<PromptMessage>, PromptError>> {
+    ) -> BoxFuture<'a, Result<PromptOutput, PromptError>> {
         Box::pin(async move {
-            let mut messages = self.inner.get(args, cx).await?;
-            for it in &mut messages {
+            let mut output = self.inner.get(args, cx).await?;
+            for it in &mut output.messages {
                 bare_block(&mut it.content);
             }
-            Ok(messages)
+            Ok(output)
         })
     }
 
@@ -135,7 +135,7 @@ impl Prompt for BarePrompt {
 
 fn bare_block(block: &mut ContentBlock) {
     match block {
-        ContentBlock::Resource { resource } => bare_uri(&mut resource.uri),
+        ContentBlock::Resource { resource, .. } => bare_uri(&mut resource.uri),
         ContentBlock::ResourceLink { uri, .. } => bare_uri(uri),
         _ => {}
     }
