@@ -1,8 +1,8 @@
 //! What a handler knows about the call it serves, and how it talks back while it works.
 
 use std::fmt;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -98,6 +98,14 @@ pub trait CallHost: Send + Sync + 'static {
         let capability = request.kind.capability();
         Box::pin(std::future::ready(Some(Err(InputError::Unsupported { capability }))))
     }
+
+    /// Asks the client for a handler that is in the middle of something and cannot be run again.
+    fn ask_here(&self, request: InputRequest) -> BoxFuture<'_, Result<Value, InputError>> {
+        Box::pin(async move {
+            let refused = || InputError::Refused { reason: "it can only be asked between calls".into() };
+            self.ask(request).await.unwrap_or_else(|| Err(refused()))
+        })
+    }
 }
 
 struct Detached;
@@ -114,6 +122,7 @@ pub struct CallContext {
     run: Option<i64>,
     depth: u8,
     overflow: Option<Arc<dyn OverflowStore>>,
+    waited: Arc<Waited>,
     host: Arc<dyn CallHost>,
 }
 
@@ -128,6 +137,7 @@ impl CallContext {
             run: None,
             depth: 0,
             overflow: None,
+            waited: Arc::default(),
             host,
         }
     }
@@ -140,6 +150,8 @@ impl CallContext {
     /// Sets the moment at which the call is over; an earlier one that is set already stays.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
+        // Only what is waited from now on puts it off.
+        let deadline = deadline.checked_sub(self.waited()).unwrap_or(deadline);
         self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
         self
     }
@@ -209,9 +221,15 @@ impl CallContext {
         self.host.client()
     }
 
-    /// Returns the moment at which the call is over, if there is one.
+    /// Returns the moment at which the call is over, if there is one. It moves while the client is asked something: the
+    /// person who answers is not in a hurry.
     pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        self.deadline.map(|deadline| deadline + self.waited())
+    }
+
+    /// Returns how long the call has waited for answers of its client so far.
+    pub fn waited(&self) -> Duration {
+        self.waited.total()
     }
 
     /// Tells whether the caller has given up.
@@ -256,12 +274,84 @@ impl CallContext {
         if !self.host.client().capabilities.contains_key(capability) {
             return Err(InputError::Unsupported { capability }.into());
         }
+        // Code cannot be run again: it would do twice what it has done already.
+        if self.run.is_some() {
+            return self.ask_here(request).await;
+        }
+        let _waiting = self.waited.begin();
         match self.host.ask(request.clone()).await {
             Some(answer) => Ok(answer?),
             None => Err(ToolError::InputRequired(Box::new(InputRequired {
                 requests: [(key.to_owned(), request)].into(),
                 state: self.input.state.clone(),
             }))),
+        }
+    }
+
+    /// Asks the client one question for a handler that cannot be run again, and returns its answer, in every protocol
+    /// revision: where the client has to send its request again, the handler waits for that.
+    ///
+    /// # Errors
+    /// When the client cannot be asked, or refuses.
+    pub async fn ask_here(&self, request: InputRequest) -> Result<Value, ToolError> {
+        let capability = request.kind.capability();
+        if !self.host.client().capabilities.contains_key(capability) {
+            return Err(InputError::Unsupported { capability }.into());
+        }
+        let _waiting = self.waited.begin();
+        Ok(self.host.ask_here(request).await?)
+    }
+}
+
+/// How long a call has waited for its client.
+#[derive(Default)]
+struct Waited(Mutex<Waits>);
+
+#[derive(Default)]
+struct Waits {
+    over: Duration,
+    /// How many questions are open, and since when there is one.
+    open: usize,
+    since: Option<Instant>,
+}
+
+/// The time of an open question; it is over when this is dropped.
+struct Waiting<'a>(&'a Waited);
+
+/// The most that one wait puts off the end of a call.
+const LONGEST_WAIT: Duration = Duration::from_mins(10);
+
+impl Waited {
+    fn begin(&self) -> Waiting<'_> {
+        let mut waits = self.lock();
+        waits.open += 1;
+        waits.since.get_or_insert_with(Instant::now);
+        Waiting(self)
+    }
+
+    fn total(&self) -> Duration {
+        let waits = self.lock();
+        waits.over + waits.current()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waits> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waits {
+    fn current(&self) -> Duration {
+        self.since.map_or(Duration::ZERO, |since| since.elapsed().min(LONGEST_WAIT))
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut waits = self.0.lock();
+        waits.open -= 1;
+        if waits.open == 0 {
+            let current = waits.current();
+            (waits.over, waits.since) = (waits.over + current, None);
         }
     }
 }

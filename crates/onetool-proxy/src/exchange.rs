@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use onetool_core::{CallContext, InputKind, Progress, ToolError};
+use onetool_core::{CallContext, InputKind, Progress};
 use rmcp::RoleClient;
 use rmcp::model::{
     CancelledNotificationParam, ClientCapabilities, ClientRequest, ErrorData, GetExtensions as _,
@@ -77,22 +77,29 @@ pub(crate) async fn exchange(
     let mut questions = FuturesUnordered::new();
     let (mut cancelled, mut time_is_up) = (pin!(cx.cancelled()), pin!(sleep_until(until)));
     let mut lost = pin!(link.lost());
+    let waited = cx.waited();
     let answer = loop {
         tokio::select! {
             biased;
             answer = &mut answer => break answer,
             // Before the events, so that a flood of reports cannot hold up the end.
             () = &mut cancelled => return Err(Failure::Cancelled),
-            () = &mut time_is_up => return Err(Failure::Timeout),
+            () = &mut time_is_up => {
+                // While the client is asked something, the upstream waits for us.
+                let until = until + cx.waited().saturating_sub(waited);
+                if until <= Instant::now() {
+                    return Err(Failure::Timeout);
+                }
+                time_is_up.as_mut().reset(until);
+            }
             reason = &mut lost => {
                 abandoned.id = None;
                 return Err(Failure::Lost(reason.to_string()));
             }
             Some(event) = events.recv() => match event {
                 Event::Ask { request, answer } => questions.push(async move {
-                    // Each question of a call is one of its own, so the key never names an older answer.
-                    let asked = cx.ask("", request).await;
-                    let _ = answer.send(asked.map_err(|error| why_not(&error)));
+                    let asked = cx.ask_here(request).await;
+                    let _ = answer.send(asked.map_err(|error| error.to_string()));
                 }),
                 event => reporter.report(event).await,
             },
@@ -130,16 +137,6 @@ async fn end_of(link: &Link, until: Instant) -> Failure {
     match tokio::time::timeout_at(patience, link.lost()).await {
         Ok(reason) => Failure::Lost(reason.to_string()),
         Err(_) => Failure::Lost("the connection was closed".into()),
-    }
-}
-
-/// A question in the middle of a legacy call cannot be answered by a further round: there is no way to go on from it.
-fn why_not(error: &ToolError) -> String {
-    match error {
-        ToolError::InputRequired(_) => {
-            "the client can only be asked between calls, and this server asks in the middle of one".to_owned()
-        }
-        error => error.to_string(),
     }
 }
 

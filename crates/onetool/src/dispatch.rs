@@ -261,9 +261,11 @@ async fn run(entry: &Entry, args: JsonObject, cx: CallContext) -> Result<ToolOut
     };
     let handler = AssertUnwindSafe(answer).catch_unwind();
     let over = async {
-        match cx.deadline() {
-            Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-            None => std::future::pending().await,
+        let Some(mut deadline) = cx.deadline() else { return std::future::pending().await };
+        // It moves while the client is asked something.
+        while deadline > Instant::now() {
+            tokio::time::sleep_until(deadline.into()).await;
+            deadline = cx.deadline().unwrap_or(deadline);
         }
     };
     tokio::select! {

@@ -17,7 +17,7 @@ use crate::catalog::{ActiveSets, Catalog, Change, Entry, Offer, RegisterError, S
 use crate::current::Current;
 use crate::discover;
 use crate::dispatch::{CallError, Dispatch, Observer};
-use crate::mcp::StateSeal;
+use crate::mcp::{ParkedCalls, StateSeal};
 use crate::read::{self, ReadError};
 
 const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(5);
@@ -49,6 +49,7 @@ struct Inner {
     wait: OnceLock<Wait>,
     resource_updates: broadcast::Sender<Arc<str>>,
     seal: StateSeal,
+    parked: ParkedCalls,
     answers_due: TaskTracker,
     sessions: AtomicU64,
     subscriptions_left: Arc<Semaphore>,
@@ -274,6 +275,11 @@ impl Server {
 
     pub(crate) fn seal(&self) -> &StateSeal {
         &self.inner.seal
+    }
+
+    /// Returns the calls that wait for answers of their clients.
+    pub(crate) fn parked(&self) -> &ParkedCalls {
+        &self.inner.parked
     }
 
     /// Counts the answers that clients still wait for.
@@ -538,6 +544,7 @@ impl ServerBuilder {
             wait: OnceLock::new(),
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             seal: StateSeal::random(),
+            parked: ParkedCalls::default(),
             answers_due: TaskTracker::new(),
             sessions: AtomicU64::new(0),
             subscriptions_left: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),

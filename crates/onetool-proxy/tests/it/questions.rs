@@ -111,10 +111,10 @@ async fn prx_1_5_an_upstream_is_told_what_the_client_behind_the_call_can_be_aske
 }
 
 #[tokio::test]
-async fn prx_1_5_a_question_in_the_middle_of_a_call_cannot_reach_a_stateless_client() {
+async fn prx_1_5_a_host_that_cannot_ask_in_the_middle_of_a_call_says_so() {
     let upstream = connected(scripted(&[])).await;
     let host = Arc::new(Host { is_stateless: true, ..Host::default() });
     let output = call_with(&upstream, "elicit", &host.context()).await.unwrap();
-    assert!(text(&output).contains("the client can only be asked between calls"), "{output:?}");
+    assert!(text(&output).contains("it can only be asked between calls"), "{output:?}");
     upstream.shut_down().await;
 }

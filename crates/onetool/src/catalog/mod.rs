@@ -56,7 +56,7 @@ pub struct Rules {
     pub docs: IndexMap<String, ToolDocs>,
     /// Old names and the new ones.
     pub renames: IndexMap<String, String>,
-    /// Tools that stand on every client's list, by canonical or flat name.
+    /// Tools that are on every client's list, by canonical or flat name.
     pub pinned: HashSet<String>,
     /// Short names in code.
     pub(crate) aliases: Arc<Aliases>,
@@ -81,12 +81,12 @@ impl Catalog {
         self.allowed().filter(|entry| *entry.source() != Source::Surface)
     }
 
-    /// Returns the tools that stand on every client's list.
+    /// Returns the tools that are on every client's list.
     pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.allowed().filter(|entry| self.is_listed(entry))
     }
 
-    /// Tells whether a tool stands on every client's list.
+    /// Returns whether a tool is on every client's list.
     pub fn is_listed(&self, entry: &Entry) -> bool {
         let is_pinned = |name: &str| self.rules.pinned.contains(name);
         let source = entry.source();
@@ -94,6 +94,11 @@ impl Catalog {
             || (self.lists_remote && source.is_remote())
             || is_pinned(entry.name().as_str())
             || is_pinned(entry.flat_name())
+    }
+
+    /// Returns whether a tool that belongs on every client's list is not there, or not there yet.
+    pub(crate) fn lacks_pinned(&self) -> bool {
+        self.rules.pinned.iter().any(|name| self.get(name).is_none())
     }
 
     fn allowed(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use onetool_core::{
-    ContentBlock, InputRequest, InputRequired, JsonObject, LogLevel, Prompt, PromptMessage, Resource,
-    ResourceContents, Role, ToolAnnotations, ToolOutput,
+    ContentBlock, InputRequest, JsonObject, LogLevel, Prompt, PromptMessage, Resource, ResourceContents,
+    Role, ToolAnnotations, ToolOutput,
 };
 use rmcp::model::{self, CallToolResult, InputRequests, ListToolsResult, LoggingLevel};
 use serde::Serialize;
@@ -151,9 +151,9 @@ pub(super) fn message(message: PromptMessage) -> model::PromptMessage {
 }
 
 /// Makes the questions of a round trip; one that the SDK cannot carry is skipped and logged.
-pub(super) fn input_requests(required: InputRequired) -> InputRequests {
+pub(super) fn input_requests(asked: BTreeMap<String, InputRequest>) -> InputRequests {
     let mut requests = BTreeMap::new();
-    for (key, InputRequest { kind, params }) in required.requests {
+    for (key, InputRequest { kind, params }) in asked {
         let mut request = json!({"method": kind.method()});
         if !params.is_empty() {
             request["params"] = Value::Object(params);

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use onetool_core::{
-    CallContext, Caller, InputError, InputRequired, InputState, PromptError, PromptOutput, ResourceError,
-    ToolError, ToolOutput, shown,
+    CallContext, CallHost as _, Caller, InputError, InputRequired, InputState, PromptError, PromptOutput,
+    ResourceError, ToolError, ToolOutput, shown,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
@@ -26,6 +26,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::call::{ClientCall, is_stateless};
+use super::parked::{Step, Talk};
+use super::seal::Carried;
 use super::session::{Session, SubscribeError, check_stream};
 use super::{convert, news};
 use crate::catalog::SessionKey;
@@ -37,6 +39,27 @@ use crate::{Capabilities, Server};
 ///
 /// The official TypeScript client hangs up on a message of more than 10 MB.
 const PAGE_BYTES: usize = 4 << 20;
+
+/// What a request asks for, and what it brings along for that.
+struct Asked {
+    /// Such as `tool weather.now`.
+    thing: String,
+    state: Option<String>,
+    answers: BTreeMap<String, Value>,
+}
+
+impl Asked {
+    fn new(thing: String, state: Option<String>, answers: Option<BTreeMap<String, Value>>) -> Self {
+        Self { thing, state, answers: answers.unwrap_or_default() }
+    }
+}
+
+/// What a request comes to.
+enum Served<T> {
+    Done(T),
+    /// The client has to answer first.
+    Ask(InputRequiredResult),
+}
 
 /// Serves one session, or one request where the revision has no sessions.
 pub(super) struct Handler {
@@ -60,14 +83,6 @@ impl Handler {
         self.ended.clone()
     }
 
-    fn context(&self, cx: RequestContext<RoleServer>, input: InputState) -> CallContext {
-        let caller = caller(&cx);
-        let has_session = !is_stateless(cx.protocol_version().as_ref());
-        let call = ClientCall::new(cx, self.session.log_level());
-        let cx = CallContext::new(caller, Arc::new(call)).with_input(input);
-        if has_session { cx.with_session(self.session.number()) } else { cx }
-    }
-
     /// Returns the session that a request belongs to: where the revision has none, the caller is one.
     fn session_key(&self, cx: &RequestContext<RoleServer>) -> SessionKey {
         if is_stateless(cx.protocol_version().as_ref()) {
@@ -77,16 +92,63 @@ impl Handler {
         }
     }
 
-    /// Opens what a stateless client brought along for `thing`.
-    fn input(
+    /// Serves a request that may ask the client something on the way.
+    ///
+    /// A client of a session is asked while it waits. A stateless one gets the question as the result, and goes on with
+    /// another request: the handler runs again with the answer or, where it cannot, has waited for it.
+    async fn serve<T, F>(
         &self,
-        cx: &RequestContext<RoleServer>,
-        thing: &str,
-        state: Option<&str>,
-        answers: Option<BTreeMap<String, Value>>,
-    ) -> Result<InputState, ErrorData> {
-        let opened = self.server.seal().open(&caller(cx), thing, state, answers.unwrap_or_default());
-        opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+        asked: Asked,
+        cx: RequestContext<RoleServer>,
+        serve: impl FnOnce(Server, CallContext) -> F + Send,
+    ) -> Result<Served<T>, ErrorData>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let caller = caller(&cx);
+        let has_session = !is_stateless(cx.protocol_version().as_ref());
+        let client = Arc::new(ClientCall::new(cx, self.session.log_level()));
+        let server = self.server.clone();
+        if has_session {
+            let cx = CallContext::new(caller, client).with_session(self.session.number());
+            return Ok(Served::Done(serve(server, cx).await));
+        }
+        let mut carried = match &asked.state {
+            Some(sealed) => {
+                let opened = self.server.seal().open(&caller, &asked.thing, sealed);
+                opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?
+            }
+            None => Carried::default(),
+        };
+        let mut talk = match carried.parked.take() {
+            Some(name) => self.server.parked().take(&name).ok_or_else(|| {
+                let text = "the call that asked is over: the answer came too late; call again";
+                ErrorData::invalid_params(text, None)
+            })?,
+            None => {
+                carried.answers.extend(asked.answers.clone());
+                let input = InputState { answers: carried.answers.clone(), state: carried.state.take() };
+                let caller = caller.clone();
+                Talk::begin(client.client(), move |host| {
+                    serve(server, CallContext::new(caller, host).with_input(input))
+                })
+            }
+        };
+        match talk.go_on(client.clone(), asked.answers).await {
+            Step::Done(output) => Ok(Served::Done(output)),
+            Step::Ended => Err(ErrorData::internal_error("the call was cancelled", None)),
+            Step::Ask(requests) => {
+                let Ok(name) = self.server.parked().park(talk) else {
+                    let text = "too many calls wait for answers of their clients; try again later";
+                    return Err(ErrorData::internal_error(text, None));
+                };
+                let carried = Carried { parked: Some(name), ..Carried::default() };
+                let state = self.server.seal().seal(&caller, &asked.thing, &carried);
+                let requests = convert::input_requests(requests);
+                Ok(Served::Ask(InputRequiredResult::new(Some(requests), Some(state))))
+            }
+        }
     }
 
     /// Makes the answer that asks a stateless client to come back with more, if it can answer what is asked.
@@ -101,10 +163,11 @@ impl Handler {
         if let Some(capability) = needed.find(|it| !declared.contains_key(*it)) {
             return Err(missing_capability(capability));
         }
-        let carry = InputState { answers: cx.input().answers.clone(), state: required.state.clone() };
-        let nothing_to_carry = carry.answers.is_empty() && carry.state.is_none();
-        let state = (!nothing_to_carry).then(|| self.server.seal().seal(cx.caller(), thing, &carry));
-        let requests = convert::input_requests(required);
+        let answers = cx.input().answers.clone();
+        let carried = Carried { answers, state: required.state, parked: None };
+        let nothing_to_carry = carried.answers.is_empty() && carried.state.is_none();
+        let state = (!nothing_to_carry).then(|| self.server.seal().seal(cx.caller(), thing, &carried));
+        let requests = convert::input_requests(required.requests);
         Ok(InputRequiredResult::new((!requests.is_empty()).then_some(requests), state))
     }
 
@@ -246,6 +309,9 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         // A stateless client begins with its first request, and that is commonly this one.
         self.server.note_greeting();
+        if self.server.catalog().lacks_pinned() {
+            self.server.settle().await;
+        }
         let catalog = self.server.catalog();
         let loaded = self.server.active().on_list(&self.session_key(&cx), &caller(&cx));
         let loaded = loaded.iter().filter_map(|name| catalog.get_visible(name.as_str()));
@@ -267,12 +333,17 @@ impl ServerHandler for Handler {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let thing = format!("tool {}", request.name);
-        let input = self.input(&cx, &thing, request.request_state.as_deref(), request.input_responses)?;
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
-        let cx = self.context(cx, input);
-        let args = request.arguments.unwrap_or_default();
         let (told, mut loads) = (self.session.told(), self.server.active().subscribe());
-        let result = self.server.call(&request.name, args, cx.clone()).await;
+        let (name, args) = (request.name, request.arguments.unwrap_or_default());
+        let asked = Asked::new(thing.clone(), request.request_state, request.input_responses);
+        let called = self.serve(asked, cx, move |server: Server, cx: CallContext| async move {
+            (server.call(&name, args, cx.clone()).await, cx)
+        });
+        let (result, cx) = match called.await? {
+            Served::Done(done) => done,
+            Served::Ask(required) => return Ok(required.into()),
+        };
         // A client that reads in order sees its new list before it reads that there is one.
         if let Some(told) = told
             && std::iter::from_fn(|| loads.try_recv().ok()).any(|session| session == self.session.key())
@@ -335,10 +406,17 @@ impl ServerHandler for Handler {
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let thing = format!("resource {}", request.uri);
-        let input = self.input(&cx, &thing, request.request_state.as_deref(), request.input_responses)?;
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
-        let cx = self.context(cx, input);
-        match self.server.read_resource(&request.uri, cx.clone()).await {
+        let uri = request.uri.clone();
+        let asked = Asked::new(thing.clone(), request.request_state, request.input_responses);
+        let read = self.serve(asked, cx, move |server: Server, cx: CallContext| async move {
+            (server.read_resource(&uri, cx.clone()).await, cx)
+        });
+        let (result, cx) = match read.await? {
+            Served::Done(done) => done,
+            Served::Ask(required) => return Ok(required.into()),
+        };
+        match result {
             Ok(contents) => {
                 Ok(ReadResourceResult::new(contents.into_iter().map(convert::contents).collect()).into())
             }
@@ -377,11 +455,17 @@ impl ServerHandler for Handler {
         cx: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let thing = format!("prompt {}", request.name);
-        let input = self.input(&cx, &thing, request.request_state.as_deref(), request.input_responses)?;
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
-        let cx = self.context(cx, input);
-        let args = request.arguments.unwrap_or_default();
-        match self.server.get_prompt(&request.name, args, cx.clone()).await {
+        let (name, args) = (request.name, request.arguments.unwrap_or_default());
+        let asked = Asked::new(thing.clone(), request.request_state, request.input_responses);
+        let got = self.serve(asked, cx, move |server: Server, cx: CallContext| async move {
+            (server.get_prompt(&name, args, cx.clone()).await, cx)
+        });
+        let (result, cx) = match got.await? {
+            Served::Done(done) => done,
+            Served::Ask(required) => return Ok(required.into()),
+        };
+        match result {
             Ok(PromptOutput { description, messages }) => {
                 let mut result = GetPromptResult::new(messages.into_iter().map(convert::message).collect());
                 result.description = description;

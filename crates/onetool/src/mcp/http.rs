@@ -2,13 +2,16 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::StreamExt as _;
-use http::header::{ACCEPT, CONTENT_LENGTH, HeaderName};
+use futures::stream::{self, BoxStream};
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
+use http::response::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use onetool_core::{MAX_JSON_WEIGHT, json_weight};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -25,6 +28,12 @@ use crate::Server;
 
 /// Sessions that may be open at the same time; each holds some 65 KiB until it is closed or idle for five minutes.
 const MAX_SESSIONS: usize = 10_000;
+
+/// How long a stream is held back to see whether its first message is the response.
+const HOLD: Duration = Duration::from_secs(10);
+
+/// The size from which a response is sent as plain JSON. Some clients refuse an event of more than 1 MiB.
+const LARGE_EVENT: usize = 256 << 10;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -79,6 +88,7 @@ impl McpHttp {
             );
         }
         accept_what_mcp_sends(request.headers_mut());
+        let takes_json = is_answer && accepts_json(request.headers());
         let response = self.service.handle(request).await;
         let (mut parts, body) = response.into_parts();
         parts.headers.remove(CONTENT_LENGTH);
@@ -90,6 +100,11 @@ impl McpHttp {
             let _until_the_end = (&due, &place);
             piece.map(|piece| patch_piece(piece, declares))
         });
+        let is_stream =
+            parts.headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
+        if takes_json && is_stream {
+            return short_stream(parts, pieces.boxed()).await;
+        }
         Response::from_parts(parts, Body::from_stream(pieces))
     }
 
@@ -135,6 +150,53 @@ impl McpHttp {
         }
         refuse(StatusCode::BAD_REQUEST, -32700, "the message ended early")
     }
+}
+
+/// Sends a stream whose first message is a large response as plain JSON: clients of older revisions have a limit for one
+/// event, and none for a body.
+async fn short_stream(
+    mut parts: Parts,
+    mut pieces: BoxStream<'static, Result<Bytes, axum::Error>>,
+) -> Response {
+    let mut held = Vec::new();
+    let first = async {
+        loop {
+            let piece = pieces.next().await?;
+            let message = piece.as_ref().ok().and_then(message_in);
+            held.push(piece);
+            if message.is_some() {
+                return message;
+            }
+        }
+    };
+    // What takes longer needs the stream, which tells everybody on the way that it is still there.
+    let message = tokio::time::timeout(HOLD, first).await.ok().flatten();
+    match message.filter(|message| message.len() > LARGE_EVENT && is_response(message)) {
+        Some(message) => {
+            parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            Response::from_parts(parts, Body::from(message))
+        }
+        None => Response::from_parts(parts, Body::from_stream(stream::iter(held).chain(pieces))),
+    }
+}
+
+/// Returns the message in a piece of a stream; there is none in what only keeps it open.
+fn message_in(piece: &Bytes) -> Option<Bytes> {
+    let data = piece.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data:"))?.trim_ascii();
+    (!data.is_empty()).then(|| piece.slice_ref(data))
+}
+
+fn is_response(message: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Envelope {
+        method: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_slice::<Envelope>(message).is_ok_and(|envelope| envelope.method.is_none())
+}
+
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+    accepted.flat_map(|accept| accept.split(',')).any(|kind| kind.trim().starts_with("application/json"))
 }
 
 fn no_room() -> Response {

@@ -9,6 +9,7 @@ mod handler;
 mod http;
 mod lines;
 mod news;
+mod parked;
 mod room;
 mod seal;
 mod session;
@@ -22,6 +23,7 @@ use crate::Server;
 use handler::Handler;
 pub(crate) use http::McpHttp;
 use lines::LineTransport;
+pub(crate) use parked::ParkedCalls;
 pub(crate) use seal::StateSeal;
 
 /// What is said of a message that is short as text and large in memory.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use onetool_core::{Caller, InputError, InputState};
+use onetool_core::{Caller, InputError};
 use rmcp::model::{RequestStateCodec, SealOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,11 +13,16 @@ const TIME_TO_LIVE: Duration = Duration::from_hours(1);
 /// Seals and opens request state with a key that this process alone knows.
 pub(crate) struct StateSeal(RequestStateCodec);
 
+/// What a stateless client carries from one request to the next.
+///
 /// Answers of earlier rounds travel along: a client sends only those of the last one.
-#[derive(Serialize, Deserialize)]
-struct Sealed {
-    answers: BTreeMap<String, Value>,
-    state: Option<Value>,
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Carried {
+    pub(super) answers: BTreeMap<String, Value>,
+    pub(super) state: Option<Value>,
+    /// The call that waits for the answers.
+    #[serde(default)]
+    pub(super) parked: Option<String>,
 }
 
 impl StateSeal {
@@ -27,27 +32,16 @@ impl StateSeal {
     }
 
     /// Seals state for one caller and one thing (`tool weather.now`); it opens for no other.
-    pub(super) fn seal(&self, caller: &Caller, thing: &str, input: &InputState) -> String {
-        let sealed = Sealed { answers: input.answers.clone(), state: input.state.clone() };
+    pub(super) fn seal(&self, caller: &Caller, thing: &str, carried: &Carried) -> String {
         let bound_to = bound_to(caller, thing);
         let options = SealOptions::new().associated_data(&bound_to).ttl(TIME_TO_LIVE);
-        self.0.seal_with(&serde_json::to_vec(&sealed).unwrap_or_default(), &options)
+        self.0.seal_with(&serde_json::to_vec(carried).unwrap_or_default(), &options)
     }
 
-    /// Opens what came back and adds the answers of this round.
-    pub(super) fn open(
-        &self,
-        caller: &Caller,
-        thing: &str,
-        sealed: Option<&str>,
-        answers: BTreeMap<String, Value>,
-    ) -> Result<InputState, InputError> {
-        let Some(sealed) = sealed else { return Ok(InputState { answers, state: None }) };
+    /// Opens what came back.
+    pub(super) fn open(&self, caller: &Caller, thing: &str, sealed: &str) -> Result<Carried, InputError> {
         let opened = self.0.open_with(sealed, &bound_to(caller, thing)).map_err(|_| InputError::State)?;
-        let earlier: Sealed = serde_json::from_slice(&opened).map_err(|_| InputError::State)?;
-        let mut all = earlier.answers;
-        all.extend(answers);
-        Ok(InputState { answers: all, state: earlier.state })
+        serde_json::from_slice(&opened).map_err(|_| InputError::State)
     }
 }
 

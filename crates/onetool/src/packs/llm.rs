@@ -28,11 +28,6 @@ enum LlmError {
          configuration, or connect a client that offers sampling"
     )]
     NoModel,
-    #[error(
-        "code cannot ask the client's model in this revision of the protocol: call llm_transform as a tool of its own, \
-         or put an OpenAI-compatible API under packs.llm in the configuration"
-    )]
-    InsideCode,
     #[error("{message}")]
     Refused { message: String },
     #[error("the model gave no text")]
@@ -200,11 +195,7 @@ impl Llm {
             params.insert("modelPreferences".into(), json!({"hints": [{"name": model}]}));
         }
         let request = InputRequest { kind: InputKind::Sampling, params };
-        let answer = match cx.ask(&key(messages), request).await {
-            // The client would have to send the whole run again, and code that has done something would do it twice.
-            Err(ToolError::InputRequired(_)) if cx.run().is_some() => return Err(LlmError::InsideCode),
-            answer => answer?,
-        };
+        let answer = cx.ask(&key(messages), request).await?;
         if answer["stopReason"] == "maxTokens" {
             return Err(LlmError::Cut { max: self.config.max_tokens });
         }

@@ -49,7 +49,7 @@ async fn h3_a_hostile_description_harms_nothing_but_itself() {
         }
     }
     assert!(gateway.server().catalog().resolve("good.get_a").is_ok());
-    let grown = (peak_memory() - before) >> 20;
+    let grown = peak_memory().saturating_sub(before) >> 20;
     assert!(grown < 300, "reading hostile descriptions took {grown} MB here");
 }
 
@@ -137,7 +137,7 @@ async fn h5_results_that_code_loads_again_and_again_do_not_stay_in_memory() {
     let before = peak_memory();
     let load = load.replace("range(2)", "range(12)");
     assert_eq!(run(&client, &load).await, "96000");
-    let grown = (peak_memory() - before) >> 20;
+    let grown = peak_memory().saturating_sub(before) >> 20;
     assert!(grown < 30, "loading 3 MB a dozen times took {grown} MB more than loading it twice");
 }
 
@@ -151,7 +151,7 @@ async fn h5_a_large_result_is_not_held_as_a_tree() {
     // Forty times as large in memory as in JSON.
     let stored = run(&client, "x = [0] * 5_000_000\nx").await;
     assert!(stored.contains("JSON array of 5000000 items"), "{stored}");
-    let grown = (peak_memory() - before) >> 20;
+    let grown = peak_memory().saturating_sub(before) >> 20;
     assert!(grown < 200, "a result of 10 MB took {grown} MB");
 }
 

@@ -1,6 +1,7 @@
 //! What happens in a session: news, paging, progress, logs, questions, cancellation.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use onetool::{
@@ -8,7 +9,7 @@ use onetool::{
     ResourceContents, Server, ToolError, prompt_fn, resource_fn, tool_fn,
 };
 use onetool_testkit::{Client, Era, LogFloor, Notice, RawClient};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::server;
@@ -105,6 +106,75 @@ async fn a_handler_asks_the_client_in_the_same_way_in_both_eras() {
     for era in Era::BOTH {
         let client = Client::connect_in(&server, era).await;
         assert_eq!(client.call_text("demo_ask", json!({})).await, r#""Ada" says "42""#, "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn seam_11_a_handler_that_cannot_run_again_asks_a_client_of_any_revision_and_runs_once() {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let (server, counter) = (server(), runs.clone());
+    server
+        .register_tool(tool_fn("demo.ask", "", move |_: JsonObject, cx: CallContext| {
+            let runs = counter.clone();
+            async move {
+                runs.fetch_add(1, Ordering::Relaxed);
+                let form = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+                let name = cx.ask_here(InputRequest::elicit("Your name?", form)).await?;
+                // Two at the same time, as calls of code that run side by side.
+                let (first, second) = tokio::join!(
+                    cx.ask_here(InputRequest::sample("What is 6 times 7?", 10)),
+                    cx.ask_here(InputRequest::sample("What is 6 times 7?", 10))
+                );
+                let said = |it: Value| it["content"]["text"].clone();
+                Ok::<_, ToolError>(format!("{} {} {}", name["content"]["name"], said(first?), said(second?)))
+            }
+        }))
+        .unwrap();
+    for era in Era::BOTH {
+        let client = Client::connect_in(&server, era).await;
+        assert_eq!(client.call_text("demo_ask", json!({})).await, r#""Ada" "42" "42""#, "{era:?}");
+        assert_eq!(runs.swap(0, Ordering::Relaxed), 1, "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn seam_11_an_answer_goes_to_the_call_that_asked_and_to_no_other() {
+    let server = server();
+    server
+        .register_tool(tool_fn("demo.ask", "", |_: JsonObject, cx: CallContext| async move {
+            Ok::<_, ToolError>(cx.ask_here(InputRequest::roots()).await?.to_string())
+        }))
+        .unwrap();
+    let mut client = RawClient::connect(&server);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}}});
+    let call = |id: u64, state: &Value, answer: &str| {
+        let mut params = json!({"_meta": meta, "name": "demo_ask"});
+        if !state.is_null() {
+            params["requestState"] = state.clone();
+            params["inputResponses"] = json!({"question-1": {"roots": [{"uri": answer}]}});
+        }
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    let mut states = Vec::new();
+    for id in 1..=2 {
+        client.send_line(&call(id, &Value::Null, "")).await;
+        let asked = client.answer().await;
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        assert_eq!(asked["result"]["inputRequests"]["question-1"]["method"], "roots/list", "{asked}");
+        states.push(asked["result"]["requestState"].clone());
+    }
+    for (id, state, root) in [(3, &states[1], "file:///second"), (4, &states[0], "file:///first")] {
+        client.send_line(&call(id, state, root)).await;
+        let answer = client.answer().await;
+        assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains(root), "{answer}");
+    }
+    // What was answered cannot be answered once more, and nobody can make a state up.
+    for (id, state) in [(5, &states[0]), (6, &json!("made up"))] {
+        client.send_line(&call(id, state, "file:///late")).await;
+        let refused = client.answer().await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
     }
 }
 

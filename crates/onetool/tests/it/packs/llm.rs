@@ -109,7 +109,7 @@ async fn what_goes_wrong_is_said_and_the_key_is_not() {
 
 /// The test's client answers every question to its model with 42.
 #[tokio::test]
-async fn without_an_endpoint_the_clients_own_model_is_asked_in_both_eras() {
+async fn seam_11_without_an_endpoint_the_clients_own_model_is_asked_in_both_eras_and_by_code() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway_with_run(folder.path(), "version: 1\n", |_| {});
     for era in Era::BOTH {
@@ -120,12 +120,14 @@ async fn without_an_endpoint_the_clients_own_model_is_asked_in_both_eras() {
         assert_eq!(client.call_text("llm_transform", args).await, "42", "{era:?}");
     }
     let code = "llm.transform(input=['six', 'times'], prompt='Calculate')";
-    let client = Client::connect_in(gateway.server(), Era::Sessions).await;
-    assert_eq!(client.call_text("run", json!({"command": format!("x = {code}\nx")})).await, "42");
-    let client = Client::connect_in(gateway.server(), Era::Stateless).await;
-    let answer = client.call("run", json!({"command": format!("x = {code}\nx")})).await.unwrap();
-    let said = answer["content"][0]["text"].as_str().unwrap();
-    assert!(said.contains("code cannot ask the client's model in this revision"), "{answer}");
+    for era in Era::BOTH {
+        let client = Client::connect_in(gateway.server(), era).await;
+        assert_eq!(
+            client.call_text("run", json!({"command": format!("x = {code}\nx")})).await,
+            "42",
+            "{era:?}"
+        );
+    }
 }
 
 #[tokio::test]
