@@ -50,6 +50,29 @@ export async function allTools(client) {
   return tools;
 }
 
+/** Sends a request and returns the raw result; the types of the client would drop unknown keys. */
+export function ask(client, method, params = {}) {
+  return client.request({ method, params }, sdk.ResultSchema, { timeout: PATIENCE });
+}
+
+/** Returns a raw list, page by page. */
+export async function listAll(client, method, key) {
+  const all = [];
+  let cursor;
+  do {
+    const page = await ask(client, method, { cursor });
+    all.push(...page[key]);
+    cursor = page.nextCursor;
+  } while (cursor);
+  return all;
+}
+
+/** Returns the tools of a pack that the gateway knows, under the names that the server gave them. */
+export async function known(gateway, pack) {
+  const catalog = JSON.parse((await gateway.readResource({ uri: "onetool://tools" })).contents[0].text);
+  return catalog.map((tool) => tool.name).filter((name) => name.startsWith(`${pack}.`)).map((name) => name.slice(pack.length + 1));
+}
+
 /** Calls a tool and returns its text; fails on an error, with what it said. */
 export async function call(client, name, args, options = {}) {
   const result = await client.callTool({ name, arguments: args }, undefined, { timeout: PATIENCE, ...options });

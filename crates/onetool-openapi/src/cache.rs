@@ -16,7 +16,7 @@ use crate::plan::{Header, Operation, Plan};
 use crate::store::{Span, Store};
 
 /// Grows with every change of what a plan holds or means.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const MAGIC: &[u8; 8] = b"onetoolA";
 const KEY: usize = 32;
 

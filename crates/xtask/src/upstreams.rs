@@ -1,5 +1,5 @@
-//! `cargo xtask upstreams`: the official TypeScript client drives the gateway in front of real servers, and reads the
-//! lists that real API descriptions become.
+//! `cargo xtask upstreams`: the official TypeScript client drives the gateway in front of real servers, compares what
+//! comes through with what they answer themselves, and reads the lists that real API descriptions become.
 
 use std::process::Command;
 
@@ -11,15 +11,18 @@ use crate::tools::{self, Upstreams};
 
 pub(crate) fn run() -> Result<()> {
     tools::require_programs()?;
+    tools::chromium()?;
     let upstreams = tools::upstreams()?;
     let descriptions = tools::api_descriptions()?;
     cargo::build_debug()?;
 
-    println!("--- real servers");
     let onetool = cargo::binary(Profile::Debug, "onetool")?;
-    let mut servers = script(&upstreams, "servers.mjs");
-    servers.arg(&onetool).arg(&upstreams.packages).arg(&upstreams.programs);
-    process::run(servers.arg(tools::scratch("upstreams")?))?;
+    for (title, name) in [("real servers", "servers"), ("nothing is lost in transit", "transit")] {
+        println!("--- {title}");
+        let mut checks = script(&upstreams, &format!("{name}.mjs"));
+        checks.arg(&onetool).arg(&upstreams.packages).arg(tools::scratch(&format!("upstreams-{name}"))?);
+        process::run(checks.args(&upstreams.programs))?;
+    }
 
     println!("--- lists of real API descriptions");
     let server = cargo::binary(Profile::Debug, "examples/openapi")?;

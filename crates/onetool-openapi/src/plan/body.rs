@@ -1,6 +1,6 @@
 //! Request bodies: which media type, and whether its properties become arguments of their own.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use onetool_core::JsonObject;
 use serde_json::{Value, json};
 
@@ -20,7 +20,8 @@ const FILE_HINT: &str = "A file: base64, or a data URI such as data:image/png;na
 #[derive(Default)]
 struct Shape {
     properties: IndexMap<String, (usize, Value)>,
-    required: Vec<String>,
+    /// Several parts may require the same property.
+    required: IndexSet<String>,
     extra: bool,
 }
 
@@ -185,11 +186,7 @@ impl Planner<'_, '_> {
         let required: Vec<Value> =
             required.filter(|name| !read_only(name)).cloned().map(Value::from).collect();
         if source.required {
-            for name in required {
-                if !arguments.required.contains(&name) {
-                    arguments.required.push(name);
-                }
-            }
+            arguments.required.extend(required);
         } else if !required.is_empty() {
             // The body may be left out, but if it is there it has to be whole.
             for name in names_by_wire.into_values() {

@@ -71,3 +71,9 @@ fn oas_1_1_schemas_of_every_dialect_become_json_schema() {
         assert_eq!(translated(dialect, from.clone()), to, "{from}");
     }
 }
+
+#[test]
+fn seam_19_examples_hold_no_references() {
+    let schema = json!({"type": "object", "example": {"$ref": "#/components/schemas/Url/example"}});
+    assert_eq!(translated(Dialect::OpenApi30, schema), json!({"type": "object"}));
+}

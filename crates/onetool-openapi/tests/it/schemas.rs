@@ -54,6 +54,19 @@ async fn n3_circles_that_concern_one_value_are_cut() {
 }
 
 #[tokio::test]
+async fn seam_19_a_property_that_several_parts_of_a_body_require_is_named_once() {
+    let part = json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]});
+    for (is_required, keyword, expected) in
+        [(true, "required", json!(["a"])), (false, "dependentRequired", json!({"b": ["a"]}))]
+    {
+        let mut item = post("go", json!({"allOf": [part, part]}));
+        item["post"]["requestBody"]["required"] = is_required.into();
+        let api = api(json!({"/a": item}), json!({})).await;
+        assert_eq!(tool(&api, "go").spec().input_schema[keyword], expected);
+    }
+}
+
+#[tokio::test]
 async fn oas_1_1_arguments_hold_all_places_in_one_schema() {
     let paths = json!({"/a/{id}": {"parameters": [{"name": "id", "in": "path", "description": "Which.", "schema": {"type": "integer"}}],
         "post": {"operationId": "go", "summary": "Goes.", "description": "Goes far.\n\nSlowly.", "deprecated": true,

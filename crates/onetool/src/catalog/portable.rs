@@ -51,7 +51,7 @@ const PATTERN_MAX: usize = 1000;
 /// A schema with more patterns than this is listed without any.
 const PATTERNS_MAX: usize = 1000;
 
-/// Leaves out the patterns that are no regular expressions of ECMA-262 with the `u` flag.
+/// Leaves out the patterns that are not regular expressions of both ECMA-262 with the `u` flag and Python.
 ///
 /// A client that compiles schemas refuses the whole list because of one of them.
 pub(super) fn portable(schema: &JsonObject) -> Cow<'_, JsonObject> {
@@ -62,7 +62,7 @@ pub(super) fn portable(schema: &JsonObject) -> Cow<'_, JsonObject> {
     };
     all_patterns(schema, &counted);
     // Compiling each takes time, and a server decides how many there are.
-    let keep = if count.get() <= PATTERNS_MAX { is_ecma } else { |_: &str| false };
+    let keep = if count.get() <= PATTERNS_MAX { is_portable } else { |_: &str| false };
     if all_patterns(schema, &keep) {
         Cow::Borrowed(schema)
     } else {
@@ -95,12 +95,42 @@ fn with_patterns(mut schema: JsonObject, test: &dyn Fn(&str) -> bool) -> JsonObj
     schema
 }
 
-/// Returns whether JavaScript accepts a pattern with the `u` flag, as the validators of clients ask it to.
+/// Returns whether the validators of clients accept a pattern, in JavaScript and in Python.
 ///
 /// A long one is not looked at: whoever wrote it may want the parser to use up the stack.
+fn is_portable(pattern: &str) -> bool {
+    pattern.len() <= PATTERN_MAX && is_ecma(pattern) && is_python(pattern)
+}
+
+/// Returns whether JavaScript accepts a pattern with the `u` flag, as validators ask it to.
 fn is_ecma(pattern: &str) -> bool {
     let flags = regress::Flags { unicode: true, no_opt: true, ..regress::Flags::default() };
-    pattern.len() <= PATTERN_MAX && regress::Regex::with_flags(pattern, flags).is_ok()
+    regress::Regex::with_flags(pattern, flags).is_ok()
+}
+
+/// Returns whether a pattern that JavaScript accepts has nothing that Python lacks, writes differently, or accepts only
+/// sometimes, as it does lookbehinds and backreferences.
+fn is_python(pattern: &str) -> bool {
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        let after = rest.as_str();
+        let is_foreign = match c {
+            '\\' => {
+                after.starts_with("u{")
+                    || after.starts_with(|c| matches!(c, 'p' | 'P' | 'c' | 'k' | '1'..='9'))
+            }
+            '(' => after.starts_with("?<"),
+            '[' => after.starts_with(']') || after.starts_with("^]"),
+            _ => false,
+        };
+        if is_foreign {
+            return false;
+        }
+        if c == '\\' {
+            rest.next();
+        }
+    }
+    true
 }
 
 /// Makes a schema that says what there is, and is broken by no value: vendors break their own schemas, and a client
@@ -174,9 +204,9 @@ mod tests {
         for bad in [r"\p{Print}", r"\_", r"\pL", "(?i)a", r"\Z", "(", "a{2,1}", "[z-a]", r"\-", "(?P<x>a)"] {
             assert!(!is_ecma(bad), "{bad}");
         }
-        assert!(!is_ecma(&"(".repeat(1_000_000)));
-        assert!(is_ecma(&format!("{}{}", "(".repeat(100), ")".repeat(100))), "that deep is fine");
-        assert!(is_ecma("((((a{65535}){65535}){65535}){65535}){65535}"), "and takes no time");
+        assert!(!is_portable(&"(".repeat(1_000_000)));
+        assert!(is_portable(&format!("{}{}", "(".repeat(100), ")".repeat(100))), "that deep is fine");
+        assert!(is_portable("((((a{65535}){65535}){65535}){65535}){65535}"), "and takes no time");
         let many: JsonObject = (0..1001).map(|n| (format!("p{n}"), json!({"pattern": "^a$"}))).collect();
         let many = object(json!({"properties": many}));
         assert!(!json!(*portable(&many)).to_string().contains("pattern"), "too many to look at");
@@ -202,6 +232,27 @@ mod tests {
         }));
         assert_eq!(*portable(&schema), expected);
         assert!(matches!(portable(&expected), Cow::Borrowed(_)), "what is fine is not copied");
+    }
+
+    #[test]
+    fn seam_19_patterns_that_python_refuses_are_left_out() {
+        for good in [r"^\\p{1}$", r"[\]^-]\[]?", r"^(?!aws:)(?:\w|\u00e9)+$", "(a)(?=b)", r"\("] {
+            assert!(is_python(good), "{good}");
+        }
+        for bad in [
+            r"^[\p{L}\d]+$",
+            r"\P{C}",
+            r"\u{1F600}",
+            r"\cA",
+            "(?<year>a)",
+            r"(?<y>a)\k<y>",
+            r"(a)\1",
+            "(?<=a+)b",
+            "[]",
+            "[^]",
+        ] {
+            assert!(is_ecma(bad) && !is_portable(bad), "{bad}");
+        }
     }
 
     #[test]

@@ -1,0 +1,163 @@
+//! The schemas that `tools/list` has for many API descriptions, for validators in other languages to compile.
+//!
+//! ```sh
+//! cargo run --quiet --ignore-rust-version -p onetool --example listed -- FOLDER >schemas.jsonl
+//! ```
+//!
+//! A line is a description: why it does not load, or how many tools it has, and their schemas. Each of those brings its
+//! own copy of the definitions that the tools of an API share, which comes to gigabytes. So schemas that agree on their
+//! definitions are merged into one that has these, and the schemas themselves, under `$defs`. As every schema is checked
+//! here to have all the definitions that it refers to, it compiles if its part of the merged schema does.
+
+#![expect(clippy::print_stdout, reason = "the lines are the output")]
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use indexmap::IndexSet;
+use onetool::openapi::{Api, ApiOptions, Origin, Report, load};
+use onetool::{JsonObject, Server};
+use serde_json::{Value, json};
+
+/// Each thread holds one description, and the largest takes hundreds of megabytes.
+const THREADS: usize = 2;
+
+/// A server keeps what it has listed, which of a whole API may be gigabytes.
+const TOOLS_AT_ONCE: usize = 200;
+
+type AnyError = Box<dyn Error + Send + Sync>;
+
+fn main() -> Result<(), AnyError> {
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: listed FOLDER")?);
+    let mut files = json_files(&folder)?;
+    // The largest come first, so that no thread is left alone with one of them at the end.
+    files.sort_by_key(|(size, _)| *size);
+    let files = Mutex::new(files);
+    let next = || files.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || -> Result<(), AnyError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        while let Some((_, file)) = next() {
+            let listed = runtime.block_on(listed(&file));
+            let mut line = listed.unwrap_or_else(|error| {
+                let reason = error.to_string().replace(&format!("{}/", folder.display()), "");
+                json!({"error": reason})
+            });
+            line["file"] = file.strip_prefix(&folder)?.to_string_lossy().into();
+            println!("{line}");
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked")?)
+    })
+}
+
+/// Finds the descriptions in a folder, each with its size.
+fn json_files(folder: &Path) -> Result<Vec<(u64, PathBuf)>, AnyError> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(json_files(&path)?);
+        } else if path.extension().is_some_and(|it| it == "json") {
+            files.push((path.metadata()?.len(), path));
+        }
+    }
+    Ok(files)
+}
+
+/// Loads a description and lists its tools.
+async fn listed(file: &Path) -> Result<Value, AnyError> {
+    let Api { mut tools, report } = load(Origin::File(file.into()), ApiOptions::new("api"), None).await?;
+    let mut merged: Vec<Merged> = Vec::new();
+    let mut schemas = 0;
+    while !tools.is_empty() {
+        let tools = tools.split_off(tools.len().saturating_sub(TOOLS_AT_ONCE));
+        let server = Server::builder().openapi("api", Api { tools, report: Report::default() }).build()?;
+        for entry in server.catalog().listed() {
+            for schema in [Some(entry.listed_schema()), entry.listed_output()].into_iter().flatten() {
+                check_references(schema).map_err(|reason| format!("{}: {reason}", entry.flat_name()))?;
+                schemas += 1;
+                match merged.iter_mut().find(|merged| merged.agrees(schema)) {
+                    Some(merged) => merged.add(schema),
+                    None => merged.push(Merged::from(&**schema)),
+                }
+            }
+        }
+    }
+    let left_out = report.left_out.iter().map(|(operation, reason)| format!("{operation}: {reason}"));
+    Ok(json!({
+        "tools": report.operations,
+        "left_out": left_out.collect::<Vec<_>>(),
+        "schemas": schemas,
+        "merged": merged.into_iter().map(Merged::into_schema).collect::<Vec<_>>(),
+    }))
+}
+
+/// Schemas that agree on the definitions that they share.
+#[derive(Default)]
+struct Merged {
+    definitions: JsonObject,
+    schemas: IndexSet<Value>,
+}
+
+impl From<&JsonObject> for Merged {
+    fn from(schema: &JsonObject) -> Self {
+        let mut merged = Self::default();
+        merged.add(schema);
+        merged
+    }
+}
+
+impl Merged {
+    /// Returns whether no definition is another one in this schema.
+    fn agrees(&self, schema: &JsonObject) -> bool {
+        definitions(schema).all(|(name, body)| self.definitions.get(name).is_none_or(|known| known == body))
+    }
+
+    fn add(&mut self, schema: &JsonObject) {
+        for (name, body) in definitions(schema) {
+            if !self.definitions.contains_key(name) {
+                self.definitions.insert(name.clone(), body.clone());
+            }
+        }
+        let own = schema.iter().filter(|(key, _)| *key != "$defs");
+        self.schemas.insert(own.map(|(key, value)| (key.clone(), value.clone())).collect());
+    }
+
+    fn into_schema(self) -> Value {
+        let mut definitions = self.definitions;
+        // No definition has a space in its name.
+        let schemas = self.schemas.into_iter().enumerate();
+        definitions.extend(schemas.map(|(at, schema)| (format!("schema {at}"), schema)));
+        json!({"$defs": definitions})
+    }
+}
+
+fn definitions(schema: &JsonObject) -> impl Iterator<Item = (&String, &Value)> {
+    schema.get("$defs").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// Checks that a schema refers only to its own definitions.
+fn check_references(schema: &JsonObject) -> Result<(), String> {
+    fn check(value: &Value, own: Option<&JsonObject>) -> Result<(), String> {
+        match value {
+            Value::Object(parts) => parts.iter().try_for_each(|(key, part)| match part {
+                Value::String(reference) if key == "$ref" => {
+                    let name = reference.strip_prefix("#/$defs/");
+                    let is_own = name.is_some_and(|name| own.is_some_and(|own| own.contains_key(name)));
+                    if is_own { Ok(()) } else { Err(format!("unresolved reference '{reference}'")) }
+                }
+                _ => check(part, own),
+            }),
+            Value::Array(parts) => parts.iter().try_for_each(|part| check(part, own)),
+            _ => Ok(()),
+        }
+    }
+    let own = schema.get("$defs").and_then(Value::as_object);
+    schema.values().try_for_each(|part| check(part, own))
+}
