@@ -271,7 +271,7 @@ impl CallContext {
             return Ok(answer.clone());
         }
         let capability = request.kind.capability();
-        if !self.host.client().capabilities.contains_key(capability) {
+        if !request.is_possible(&self.host.client().capabilities) {
             return Err(InputError::Unsupported { capability }.into());
         }
         // Code cannot be run again: it would do twice what it has done already.
@@ -295,7 +295,7 @@ impl CallContext {
     /// When the client cannot be asked, or refuses.
     pub async fn ask_here(&self, request: InputRequest) -> Result<Value, ToolError> {
         let capability = request.kind.capability();
-        if !self.host.client().capabilities.contains_key(capability) {
+        if !request.is_possible(&self.host.client().capabilities) {
             return Err(InputError::Unsupported { capability }.into());
         }
         let _waiting = self.waited.begin();

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use crate::InputRequired;
 
 /// Any error a handler may end with.
@@ -40,6 +42,14 @@ pub enum ToolError {
     /// The handler needs an answer from the client before it can go on.
     #[error("the client has to answer first")]
     InputRequired(Box<InputRequired>),
+    /// The person has to open addresses first, which a client that can show them gets as they are (error -32042 of MCP).
+    #[error("{message}; the person has to open: {}", urls(.data))]
+    UrlRequired {
+        /// What the server says.
+        message: String,
+        /// The addresses, as MCP writes them.
+        data: Value,
+    },
     /// Asking the client did not work.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -92,6 +102,12 @@ pub enum InputError {
     /// State that came back from the client was changed or belongs to another request.
     #[error("the request state is not valid for this request")]
     State,
+}
+
+/// Returns the addresses in the data of [`ToolError::UrlRequired`].
+fn urls(data: &Value) -> String {
+    let elicitations = data["elicitations"].as_array().into_iter().flatten();
+    elicitations.filter_map(|it| it["url"].as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// A resource that could not be read.

@@ -67,6 +67,14 @@ impl InputRequest {
     pub fn roots() -> Self {
         Self { kind: InputKind::Roots, params: JsonObject::new() }
     }
+
+    /// Returns whether a client with these capabilities can be asked this.
+    pub(crate) fn is_possible(&self, capabilities: &JsonObject) -> bool {
+        let is_url =
+            self.kind == InputKind::Elicitation && self.params.get("mode").is_some_and(|it| it == "url");
+        let capability = capabilities.get(self.kind.capability());
+        capability.is_some_and(|capability| !is_url || capability.get("url").is_some())
+    }
 }
 
 fn object(value: Value) -> JsonObject {
@@ -92,4 +100,31 @@ pub struct InputState {
     pub answers: BTreeMap<String, Value>,
     /// The state that the handler left in [`InputRequired::state`].
     pub state: Option<Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seam_10_a_client_is_asked_to_open_an_address_only_if_it_says_that_it_can() {
+        let url = InputRequest {
+            kind: InputKind::Elicitation,
+            params: object(
+                json!({"mode": "url", "message": "m", "url": "https://example.org", "elicitationId": "1"}),
+            ),
+        };
+        let form = InputRequest::elicit("m", json!({"type": "object"}));
+        for (capabilities, can_fill_in, can_open) in [
+            (json!({}), false, false),
+            (json!({"elicitation": {}}), true, false),
+            (json!({"elicitation": {"form": {}, "url": {}}}), true, true),
+        ] {
+            let capabilities = object(capabilities);
+            assert_eq!(
+                (form.is_possible(&capabilities), url.is_possible(&capabilities)),
+                (can_fill_in, can_open)
+            );
+        }
+    }
 }

@@ -20,6 +20,9 @@ use crate::link::{Access, Link, Phase};
 /// How often an upstream may ask back before a call is given up.
 const MAX_ROUNDS: u64 = 10;
 
+/// The error of a server whose person has to open an address first.
+const URL_REQUIRED: ErrorCode = ErrorCode(-32042);
+
 /// What a round of a call carries beside its own parameters.
 #[derive(Default)]
 pub(crate) struct Round {
@@ -279,6 +282,9 @@ fn missing_capability(error: &ErrorData) -> Option<InputError> {
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
         match error {
+            CallError::Refused(ErrorData { code: URL_REQUIRED, message, data: Some(data), .. }) => {
+                Self::UrlRequired { message: message.into_owned(), data }
+            }
             CallError::Refused(error) => match missing_capability(&error) {
                 Some(missing) => missing.into(),
                 None => Self::failed(format!("{} (error {})", error.message, error.code.0)),

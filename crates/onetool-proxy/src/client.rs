@@ -7,8 +7,9 @@ use std::sync::Arc;
 use onetool_core::{InputKind, InputRequest, JsonObject, LogLevel};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ElicitationCapability, ErrorData, Implementation, ListRootsResult, LoggingLevel,
-    ProtocolVersion, RootsCapabilities, SamplingCapability,
+    ElicitResult, ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
+    ListRootsResult, LoggingLevel, ProtocolVersion, RootsCapabilities, SamplingCapability,
+    UrlElicitationCapability,
 };
 use rmcp::service::{InboundStreamOrigin, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -86,7 +87,8 @@ impl ClientHandler for Client {
         let mut capabilities = ClientCapabilities::default();
         // Whether the client behind a call can do these is known only when it is asked.
         capabilities.sampling = Some(SamplingCapability::default());
-        capabilities.elicitation = Some(ElicitationCapability::default());
+        let elicitation = ElicitationCapability::new().with_form(FormElicitationCapability::new());
+        capabilities.elicitation = Some(elicitation.with_url(UrlElicitationCapability::new()));
         capabilities.roots = Some(RootsCapabilities::default());
         let us = Implementation::new("onetool", env!("CARGO_PKG_VERSION"));
         let mut config = ClientConfig::new(capabilities, us);

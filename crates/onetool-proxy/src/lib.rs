@@ -64,4 +64,5 @@ pub use guard::{Guard, guard_main};
 pub use process::{ProcessTree, TreeCommand, ending, find_program};
 pub use resource::{upstream_uri, wrapped_uri};
 pub use snapshot::{Snapshot, State};
+pub use starts::max_starts;
 pub use upstream::{ChildEnvironment, ServerMemory, Surroundings, Upstream};

@@ -10,10 +10,13 @@ use tokio_util::task::AbortOnDropHandle;
 const TURN: Duration = Duration::from_secs(5);
 
 /// The starts of this process.
-pub(crate) static STARTS: LazyLock<Starts> = LazyLock::new(|| {
+pub(crate) static STARTS: LazyLock<Starts> = LazyLock::new(|| Starts::new(max_starts()));
+
+/// Returns how many programs start at the same time.
+pub fn max_starts() -> usize {
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
-    Starts::new((2 * processors).max(4))
-});
+    (2 * processors).max(4)
+}
 
 pub(crate) struct Starts(Arc<Semaphore>);
 

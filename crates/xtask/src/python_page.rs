@@ -12,7 +12,10 @@ const INTRO: &str = "\
 `run` speaks Python 3.14 (RustPython 0.6.0) with its standard library, in a process that can reach nothing but your tools.
 Every line below is a test: it gives what CPython gives, or it is refused with the error shown. The code of each is in
 [coverage.md](../crates/onetool-sandbox/tests/coverage.md), and sixty-eight whole programs are beside it in
-[programs](../crates/onetool-sandbox/tests/programs). How `run` itself is used stands in [run.md](run.md).
+[programs](../crates/onetool-sandbox/tests/programs). [run.md](run.md) shows how `run` itself is used.
+
+What a tool answers is a plain value. If it says something beside its data, the value is a `dict` or `list` with two more
+attributes: `text`, all that it said, and `blocks`, a list of everything else (images, audio, links), as MCP writes them.
 ";
 
 /// Makes the page.

@@ -1,6 +1,6 @@
 //! What comes back from a call.
 
-use onetool_core::{CallContext, ContentBlock, JsonObject};
+use onetool_core::{CallContext, ContentBlock, JsonObject, ToolError};
 use serde_json::{Value, json};
 
 use crate::kit::{call, connected, data, scripted, text, tool};
@@ -29,6 +29,11 @@ async fn prx_1_6_a_tool_error_and_a_refusal_say_what_the_upstream_said() {
     assert!(sad.is_error && text(&sad) == r#"{"no": 1}"# && sad.structured_content.is_none());
     let refused = call(&upstream, "refuse").await.unwrap_err();
     assert_eq!(refused.to_string(), "not like this (error -32602)");
+    let sign_in = call(&upstream, "sign-in").await.unwrap_err();
+    assert_eq!(sign_in.to_string(), "sign in first; the person has to open: https://example.org/in");
+    assert!(
+        matches!(sign_in, ToolError::UrlRequired { data, .. } if data["elicitations"][0]["mode"] == "url")
+    );
     upstream.shut_down().await;
 }
 

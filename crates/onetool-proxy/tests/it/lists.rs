@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::kit::{Log, call, connected, scripted, snapshot, tool};
 
-const TOOLS: usize = 20;
+const TOOLS: usize = 21;
 
 #[tokio::test]
 async fn prx_1_4_pages_of_one_are_followed() {
@@ -57,6 +57,11 @@ async fn prx_1_4_all_that_is_known_of_a_tool_is_kept() {
     assert_eq!(spec.annotations, Some(ToolAnnotations::read_only()));
     assert_eq!(spec.output_schema.as_ref().unwrap()["type"], "object");
     assert_eq!(spec.meta.as_ref().unwrap()["ui"], "x");
+    let extra = json!({
+        "annotations": {"readOnlyHint": true, "vendorHint": 1},
+        "execution": {"taskSupport": "forbidden"},
+    });
+    assert_eq!(serde_json::Value::Object(spec.extra.clone()), extra);
     let snapshot = upstream.snapshot();
     assert_eq!(snapshot.instructions.as_deref(), Some("Use with care."));
     assert_eq!(

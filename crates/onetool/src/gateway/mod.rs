@@ -95,6 +95,9 @@ impl GatewayOptions {
     }
 }
 
+/// How long a client may take to introduce itself before servers are started without it.
+const GREETING: Duration = Duration::from_millis(200);
+
 /// What a reload changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReloadReport {
@@ -283,6 +286,11 @@ impl Gateway {
     /// Does what goes on beside the requests: connects the sources, starts what the first `run` would otherwise wait for, and deletes
     /// stored results that have expired. Runs until it is dropped.
     pub async fn work(&self) {
+        if self.inner.sources.are_many() {
+            // Programs that all start at once make what code runs in late, and everybody waits for that.
+            let _ = tokio::time::timeout(GREETING, self.server().greeted()).await;
+            self.warm().await;
+        }
         self.connect();
         // Whatever can wait does not take time from the first answer.
         self.server().greeted().await;

@@ -137,6 +137,12 @@ impl Sources {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns whether more servers are configured than start at the same time.
+    pub(super) fn are_many(&self) -> bool {
+        self.lock().wanted.values().filter(|it| matches!(it, Wanted::Server(_))).count()
+            > onetool_proxy::max_starts()
+    }
+
     /// Starts what is configured and does not run, if there is a runtime to run it in.
     pub(super) fn start(self: &Arc<Self>) {
         if Handle::try_current().is_ok() {

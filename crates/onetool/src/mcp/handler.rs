@@ -365,6 +365,9 @@ impl ServerHandler for Handler {
             CallError::Failed {
                 source: ToolError::Input(InputError::Unsupported { capability }), ..
             } if is_stateless => Err(missing_capability(capability)),
+            CallError::Failed { source: ToolError::UrlRequired { message, data }, .. } if shows_urls(&cx) => {
+                Err(ErrorData::new(ErrorCode(-32042), message, Some(data)))
+            }
             // Everything else is news for the model, which can mend its call.
             _ => Ok(convert::output(ToolOutput::error(error.to_string()), is_stateless).into()),
         }
@@ -554,6 +557,12 @@ fn explain(request: &CustomRequest, is_stateless: bool) -> ErrorData {
 
 fn not_subscribed(error: SubscribeError) -> ErrorData {
     ErrorData::invalid_params(format!("cannot subscribe: {error}"), None)
+}
+
+/// Returns whether the client can show a person an address to open.
+fn shows_urls(cx: &CallContext) -> bool {
+    let capabilities = cx.client().capabilities;
+    capabilities.get("elicitation").is_some_and(|elicitation| elicitation.get("url").is_some())
 }
 
 fn missing_capability(capability: &str) -> ErrorData {

@@ -30,6 +30,7 @@ mod schemas;
 mod session_limits;
 mod sessions;
 mod sources;
+mod transit;
 mod ways;
 
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 mod call;
 mod find;
+mod herd;
 pub(crate) mod hostile;
 mod http;
 mod openapi;
@@ -31,6 +32,8 @@ pub(crate) enum What {
     Openapi,
     /// Quality of the search index on collections of real queries, beside TF-IDF and BM25; or its speed
     Find(find::Options),
+    /// Forty real servers at once behind the gateway, beside starting them one after the other
+    Herd,
     /// Every attack that we know, against one gateway with 2 GB: how long an innocent client waits, how much memory it takes
     Hostile,
     /// `ripgrep.search` on the sources of our dependencies, beside the rg binary
@@ -45,6 +48,7 @@ pub(crate) fn run(what: What) -> Result<()> {
         What::Proxy => proxy::run(),
         What::Openapi => openapi::run(),
         What::Find(options) => find::run(&options),
+        What::Herd => herd::run(),
         What::Hostile => hostile::run(),
         What::Packs => packs::run(),
     }

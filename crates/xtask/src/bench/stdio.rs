@@ -20,8 +20,12 @@ impl StdioClient {
     /// Starts the server and returns once it has answered `initialize`.
     pub(super) fn start(command: &mut Command) -> Result<Self> {
         // Quiet: a FastMCP server, for one, logs its start.
-        let mut running =
-            Running::spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()))?;
+        Self::start_logged(command, Stdio::null())
+    }
+
+    /// The same, with a place for what the server logs.
+    pub(super) fn start_logged(command: &mut Command, log: Stdio) -> Result<Self> {
+        let mut running = Running::spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log))?;
         let stdin = running.0.stdin.take().context("stdin is piped")?;
         let stdout = BufReader::new(running.0.stdout.take().context("stdout is piped")?);
         let mut client = Self { stdin, stdout, running };

@@ -1,0 +1,101 @@
+//! `cargo xtask bench herd`: forty real servers behind one gateway, all at once and one after the other.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::megabytes;
+use super::stdio::StdioClient;
+use crate::cargo::{self, Profile};
+use crate::tools::{self, Upstreams};
+
+const SERVERS: usize = 40;
+
+pub(super) fn run() -> Result<()> {
+    tools::require_programs()?;
+    let upstreams = tools::upstreams()?;
+    cargo::build_release(&["onetool"])?;
+    let onetool = cargo::binary(Profile::Release, "onetool")?;
+    let folder = tools::scratch("bench-herd")?;
+    let servers = servers(&upstreams, &folder)?;
+
+    let one_by_one = start_one_by_one(&servers)?;
+    let herd = start_at_once(&onetool, &servers, &folder)?;
+
+    let ratio = one_by_one.as_secs_f64() / herd.time.as_secs_f64();
+    println!("{SERVERS} servers until all are listed");
+    println!("one after the other     {:>8.1} s", one_by_one.as_secs_f64());
+    println!("at once, by the gateway {:>8.1} s, {ratio:.2} times as fast", herd.time.as_secs_f64());
+    println!("failed attempts         {:>8}", herd.failures);
+    println!("memory of the gateway   {:>8.1} MB", megabytes(herd.memory_kb));
+    if herd.failures > 0 {
+        bail!("{} attempts to connect failed; see {}", herd.failures, folder.join("log").display());
+    }
+    Ok(())
+}
+
+/// Returns the command lines: half of the servers run in Node, half in Python.
+fn servers(upstreams: &Upstreams, folder: &Path) -> Result<Vec<Vec<String>>> {
+    let node = upstreams.packages.join("node_modules/.bin/mcp-server-memory");
+    let python = upstreams.programs.iter().map(|folder| folder.join("mcp-server-time"));
+    let python =
+        python.into_iter().find(|program| program.exists()).context("mcp-server-time is installed")?;
+    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let memory = folder.join("memory.jsonl");
+    let line = |at: usize| match at % 2 {
+        0 => vec!["env".into(), format!("MEMORY_FILE_PATH={}", memory.display()), text(&node)],
+        _ => vec![text(&python), "--local-timezone".into(), "UTC".into()],
+    };
+    Ok((0..SERVERS).map(line).collect())
+}
+
+fn start_one_by_one(servers: &[Vec<String>]) -> Result<Duration> {
+    let start = Instant::now();
+    let mut running = Vec::new();
+    for server in servers {
+        let mut client = StdioClient::start(Command::new(&server[0]).args(&server[1..]))?;
+        client.initialized()?;
+        client.request(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), 1)?;
+        running.push(client);
+    }
+    Ok(start.elapsed())
+}
+
+struct Herd {
+    time: Duration,
+    failures: usize,
+    memory_kb: u64,
+}
+
+fn start_at_once(onetool: &Path, servers: &[Vec<String>], folder: &Path) -> Result<Herd> {
+    let configured = servers
+        .iter()
+        .enumerate()
+        .map(|(at, line)| (format!("s{at}"), json!({"command": line[0], "args": line[1..]})));
+    let servers: serde_json::Map<String, Value> = configured.collect();
+    let (config, log) = (folder.join("onetool.yaml"), folder.join("log"));
+    fs::write(&config, json!({"version": 1, "startup_wait": 300, "servers": servers}).to_string())?;
+    let start = Instant::now();
+    let mut command = Command::new(onetool);
+    command.args(["serve", "--config"]).arg(&config).env("HOME", folder);
+    let mut client = StdioClient::start_logged(&mut command, Stdio::from(File::create(&log)?))?;
+    client.initialized()?;
+    // Looks at all tools, so it waits until every server has come to the end of its first attempt.
+    let code = format!("sum(1 for n in range({SERVERS}) if ot.tools(pattern=f's{{n}}.*'))");
+    let ask = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "run", "arguments": {"command": code}}});
+    let (_, answer) = client.ask(&ask, 1)?;
+    let time = start.elapsed();
+    let listed = &answer["result"]["content"][0]["text"];
+    if *listed != json!(SERVERS.to_string()) {
+        bail!("{listed} of {SERVERS} servers are listed; see {}", log.display());
+    }
+    let memory_kb = client.resident_kb()?;
+    drop(client);
+    let failures = fs::read_to_string(&log)?.lines().filter(|line| line.contains("not connected")).count();
+    Ok(Herd { time, failures, memory_kb })
+}
