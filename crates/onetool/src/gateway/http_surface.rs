@@ -83,6 +83,7 @@ impl HttpSurface {
         let page = super::page::router(inner, &options);
         #[cfg(not(feature = "web"))]
         let page = Router::new();
+        let page = page.merge(super::metrics::router(inner, options.access.clone()));
         let mcp = self.mcp.clone().with_max_body(options.max_body);
         self.connections.set(options.connections);
         routes.set(http::routes(&inner.server, options, mcp, page));

@@ -3,6 +3,7 @@
 mod agent_reload;
 mod error;
 mod http_surface;
+mod metrics;
 mod ot_host;
 #[cfg(feature = "web")]
 mod page;

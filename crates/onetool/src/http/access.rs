@@ -149,7 +149,7 @@ fn hosts(request: &Request) -> Option<Vec<Authority>> {
 }
 
 /// Lets in whoever bears the token, and notes who that is.
-pub(super) async fn require_token(
+pub(crate) async fn require_token(
     State(access): State<Access>,
     mut request: Request,
     next: Next,

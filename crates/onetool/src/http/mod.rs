@@ -18,6 +18,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
+pub(crate) use access::require_token;
 pub use connections::ConnectionLimits;
 
 use crate::Server;

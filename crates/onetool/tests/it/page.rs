@@ -325,3 +325,23 @@ async fn a_call_whose_request_is_closed_is_cancelled() {
     }
     assert_eq!((&history[0]["tool"], &history[0]["is_error"]), (&json!("demo.wait"), &json!(true)));
 }
+
+#[tokio::test]
+async fn seam_17_figures_are_at_metrics_for_whoever_has_the_token() {
+    let fixture = Fixture::start("storage: {url: 'sqlite:onetool.db'}\n").await;
+    assert_eq!(fixture.http.get("/metrics").send().await.unwrap().status(), 401);
+    // Something large makes the database.
+    fixture.send("POST /tools/demo.lines/call", &json!({})).await;
+    let client = Client::connect(fixture.gateway.server()).await;
+    client.call("run", json!({"command": "demo.lines()"})).await.unwrap();
+    let answer = fixture.http.get("/metrics").bearer_auth(TOKEN).send().await.unwrap();
+    assert!(answer.headers()["content-type"].to_str().unwrap().starts_with("text/plain; version=0.0.4"));
+    let text = answer.text().await.unwrap();
+    let value = |name: &str| -> u64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in\n{text}")).parse().unwrap()
+    };
+    assert!(value("onetool_storage_bytes") > 100_000, "{text}");
+    assert!(value("onetool_tools") >= 3, "{text}");
+    assert_eq!(value("onetool_sources{state=\"failed\"}"), 0);
+}

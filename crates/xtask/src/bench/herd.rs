@@ -96,6 +96,22 @@ fn start_at_once(onetool: &Path, servers: &[Vec<String>], folder: &Path) -> Resu
     }
     let memory_kb = client.resident_kb()?;
     drop(client);
-    let failures = fs::read_to_string(&log)?.lines().filter(|line| line.contains("not connected")).count();
-    Ok(Herd { time, failures, memory_kb })
+    Ok(Herd { time, failures: failures(&fs::read_to_string(&log)?), memory_kb })
+}
+
+/// Counts the attempts to connect that failed, each of which the gateway logs.
+fn failures(log: &str) -> usize {
+    log.lines().filter(|line| line.contains("not connected: ")).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seam_20_failed_attempts_are_counted() {
+        let log = " INFO connected server=s1\n WARN not connected: the program ended server=s2\n ERROR not connected: x\n";
+        assert_eq!(failures(log), 2);
+        assert_eq!(failures(" INFO connected server=s1\n"), 0);
+    }
 }
