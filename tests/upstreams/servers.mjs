@@ -2,7 +2,10 @@
 //
 // node servers.mjs ONETOOL PACKAGES FOLDER PYTHON_PROGRAMS…
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 
 import { assert, call, connect, eventually, known, runChecks, use } from "./clients.mjs";
@@ -46,8 +49,23 @@ const SERVERS = {
   },
 };
 
+/** Returns a port that nobody listens on. */
+async function freePort() {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address();
+  await once(server.close(), "close");
+  return port;
+}
+
+// A server with only the HTTP transport of 2024-11-05.
+const port = await freePort();
+const old = spawn(starts.everything.command, ["sse"], { env: { ...process.env, PORT: port }, stdio: "ignore" });
+process.once("exit", () => old.kill());
+
 const config = join(folder, "onetool.yaml");
-writeFileSync(config, JSON.stringify({ version: 1, startup_wait: 60, servers: starts }));
+const servers = { ...starts, old: { url: `http://127.0.0.1:${port}/sse` } };
+writeFileSync(config, JSON.stringify({ version: 1, startup_wait: 60, servers }));
 const { client: gateway, pid } = await connect(onetool, ["serve", "--config", config]);
 
 async function isCalled({ code, tool: [name, args], answers: [ofCode, ofTool] }) {
@@ -103,6 +121,8 @@ await runChecks({
     await eventually("all of them", () => call(gateway, "tool_load", { names }));
   },
   ...checks,
+  "a server with only the HTTP+SSE transport is called": () =>
+    eventually("a connection", async () => assert.match(await call(gateway, "run", { command: "old.get_sum(a=20, b=22)" }), /42/)),
   "the client is told of progress": async () => {
     const seen = [];
     const onprogress = ({ progress }) => seen.push(progress);

@@ -85,7 +85,8 @@ fn start_at_once(onetool: &Path, servers: &[Vec<String>], folder: &Path) -> Resu
     let mut client = StdioClient::start_logged(&mut command, Stdio::from(File::create(&log)?))?;
     client.initialized()?;
     // Looks at all tools, so it waits until every server has come to the end of its first attempt.
-    let code = format!("sum(1 for n in range({SERVERS}) if ot.tools(pattern=f's{{n}}.*'))");
+    let code =
+        format!("len({{f's{{n}}' for n in range({SERVERS})}} & {{pack['name'] for pack in ot.packs()}})");
     let ask = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "run", "arguments": {"command": code}}});
     let (_, answer) = client.ask(&ask, 1)?;
