@@ -6,6 +6,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use onetool_core::{
     BoxFuture, CallContext, CallHost, Caller, ClientInfo, InputError, InputKind, InputRequest, JsonObject,
@@ -26,6 +27,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if !settled.state.is_connected() {
         return Err(settled.state.to_string().into());
     }
+    // The suite takes the first GET during a call for a reconnection, so the general stream has to be open before that.
+    tokio::time::sleep(Duration::from_millis(300)).await;
     use_everything(&settled, &context).await;
     upstream.shut_down().await;
     Ok(())

@@ -73,6 +73,8 @@ pub(crate) enum Cause {
     Silent,
     /// It answered, and refused.
     Refused,
+    /// It answered with something else than what it was asked for.
+    Odd,
     /// It is a web server, and does not know what we sent.
     NotUnderstood,
     /// Anything else, which may be gone the next time.
@@ -92,8 +94,8 @@ impl Opening {
     /// Returns how to begin after an attempt that failed.
     pub(crate) fn after(self, cause: Cause) -> Self {
         match (self, cause) {
-            (Self::Auto, Cause::Ended | Cause::Silent) => Self::Initialize,
-            (Self::Initialize, Cause::Refused | Cause::Silent) => Self::Auto,
+            (Self::Auto, Cause::Ended | Cause::Silent | Cause::Refused | Cause::Odd) => Self::Initialize,
+            (Self::Initialize, Cause::Silent | Cause::Refused | Cause::Odd) => Self::Auto,
             (same, _) => same,
         }
     }
@@ -317,6 +319,6 @@ fn explain(error: &ClientInitializeError) -> (String, Cause) {
             let reason = format!("it answered a request {answered} that it was not sent, instead of {asked}");
             (reason, Cause::Passing)
         }
-        _ => ("its answer to `initialize` is not what the protocol defines".into(), Cause::Refused),
+        _ => ("its answer to `initialize` is not what the protocol defines".into(), Cause::Odd),
     }
 }

@@ -7,7 +7,7 @@ use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use serde_json::{Value, json};
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-use crate::unreadable::{self, Reader};
+use crate::unreadable::{self, Form, Reader};
 
 /// The key under which a result travels through the SDK, which would make one of its own types of anything it knows.
 const RAW: &str = "onetool/raw";
@@ -74,12 +74,16 @@ pub(crate) fn readable(events: BoxedSseResponse, reader: Reader) -> BoxedSseResp
 fn carried(data: &str, reader: &Reader) -> Option<String> {
     let bytes = data.as_bytes();
     let error = match unreadable::data(bytes) {
-        Ok(mut message) => match message.get_mut("result").filter(|_| reader.is_raw) {
-            Some(result) => {
+        Ok(mut message) => match (reader.form, message.get_mut("result")) {
+            (Form::Raw, Some(result)) => {
                 *result = json!({RAW: result.take()});
                 return Some(message.to_string());
             }
-            None => unreadable::typed(message, false).err()?.to_string(),
+            (Form::Both, Some(result)) => {
+                unreadable::put_beside(result);
+                return Some(message.to_string());
+            }
+            _ => unreadable::typed(message, Form::Typed).err()?.to_string(),
         },
         Err(error) => error,
     };
@@ -148,7 +152,7 @@ mod tests {
 
     #[test]
     fn seam_10_a_result_passes_through_the_sdk_as_it_is() {
-        let reader = Reader { server: "up".into(), is_raw: true };
+        let reader = Reader { server: "up".into(), form: Form::Raw };
         let result = json!({"content": [{"type": "text", "text": "x", "vendor": 1}], "vendor": {"a": null}});
         let data = json!({"jsonrpc": "2.0", "id": 1, "result": result.clone()}).to_string();
         let carried = carried(&data, &reader).unwrap();

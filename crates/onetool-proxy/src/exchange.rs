@@ -24,6 +24,7 @@ use crate::calls::Event;
 use crate::events;
 use crate::link::Link;
 use crate::scrub::cut;
+use crate::unreadable;
 
 /// A request that got no result.
 pub(crate) enum Failure {
@@ -145,6 +146,7 @@ pub(crate) fn plain(result: ServerResult) -> Result<Value, Failure> {
     match result {
         ServerResult::CustomResult(result) => Ok(events::uncarried(result.0)),
         typed => serde_json::to_value(typed)
+            .map(unreadable::as_it_came)
             .map_err(|error| Failure::Transport(format!("its answer cannot be read: {error}"))),
     }
 }

@@ -24,7 +24,7 @@ use rmcp::transport::streamable_http_client::{
 use url::Url;
 
 use crate::events::{self, ReadError};
-use crate::unreadable::{self, Reader, is_handshake};
+use crate::unreadable::{self, Form, Reader};
 
 const MAX_REDIRECTS: usize = 5;
 const CONCURRENT_REQUESTS: usize = 64;
@@ -94,7 +94,7 @@ impl Client {
         session: Option<String>,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let kind = content_type(&response);
-        let reader = Reader { server: self.name.clone(), is_raw: !is_handshake(message) };
+        let reader = Reader { server: self.name.clone(), form: Form::of(message) };
         if kind.starts_with(EVENTS) {
             let events = events::of(response, reader, request_id(message), self.max_message);
             return Ok(StreamableHttpPostResponse::Sse(events, session));
@@ -195,7 +195,7 @@ impl StreamableHttpClient for Client {
         let max = self.max_message;
         let events =
             inner.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, max).await?;
-        Ok(events::readable(events, Reader { server: self.name.clone(), is_raw: true }))
+        Ok(events::readable(events, Reader { server: self.name.clone(), form: Form::Raw }))
     }
 
     async fn delete_session(

@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 
 use crate::Limits;
 use crate::scrub::cut;
-use crate::unreadable::{self, is_handshake, request_id};
+use crate::unreadable::{self, Form, is_handshake, request_id};
 
 const SHOWN_GARBAGE: usize = 120;
 /// How much of the beginning and of the end of a line that is too long is looked at for its id.
@@ -137,8 +137,8 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
 
     fn read_message(&self, message: Value) -> serde_json::Result<ServerJsonRpcMessage> {
         let id = message.get("id").and_then(request_id);
-        let is_raw = id.is_some_and(|id| !self.typed.contains(&id));
-        unreadable::typed(message, is_raw)
+        let is_typed = id.is_some_and(|id| self.typed.contains(&id));
+        unreadable::typed(message, if is_typed { Form::Typed } else { Form::Raw })
     }
 
     /// Fails the request that an over-long line answers; all that wait, if the line does not show which one it is.

@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::events;
 use crate::http::{EVENTS, Headers, HttpError, content_type};
-use crate::unreadable::{self, Reader, is_handshake, request_id};
+use crate::unreadable::{self, Form, Reader, is_handshake, request_id};
 
 /// How long such a server may take to name where messages go; it is the first thing that it says.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -59,7 +59,7 @@ pub(crate) async fn open(
         tracing::warn!(%server, "its stream names another origin to send messages to, {}", target.origin().ascii_serialization());
         return None;
     }
-    let reader = Reader { server, is_raw: true };
+    let reader = Reader { server, form: Form::Raw };
     Some(EventTransport { reader, client, headers, target, events, typed: HashSet::new() })
 }
 
@@ -92,8 +92,9 @@ impl Transport<RoleClient> for EventTransport {
             let Some(data) = event.data else { continue };
             let read = unreadable::data(data.as_bytes()).and_then(|message| {
                 let id = message.get("id").and_then(request_id);
-                let is_raw = id.is_some_and(|id| !self.typed.contains(&id));
-                unreadable::typed(message, is_raw).map_err(|error| error.to_string())
+                let is_typed = id.is_some_and(|id| self.typed.contains(&id));
+                unreadable::typed(message, if is_typed { Form::Typed } else { Form::Raw })
+                    .map_err(|error| error.to_string())
             });
             let message = match read {
                 Ok(message) => Some(message),

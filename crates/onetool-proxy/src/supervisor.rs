@@ -312,7 +312,7 @@ struct Era {
     opening: Opening,
     /// The version of the server that was remembered to need `initialize`.
     remembered: Option<String>,
-    /// Whether it ended, or said nothing, when it was asked for the newest revision.
+    /// Whether it did not take it well when it was asked for the newest revision.
     is_scared: bool,
 }
 
@@ -336,7 +336,7 @@ impl Era {
         self.opening = self.opening.after(error.cause);
         let is_scared = was_asked && self.opening == Opening::Initialize;
         self.is_scared |= is_scared;
-        is_scared && error.cause == Cause::Ended
+        is_scared && matches!(error.cause, Cause::Ended | Cause::Odd)
     }
 
     /// Learns from a connection, and remembers what the next run of the gateway should know.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use onetool_core::{MAX_JSON_WEIGHT, json_weight};
+use onetool_core::{JsonObject, MAX_JSON_WEIGHT, json_weight};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorData, JsonRpcMessage, RequestId,
     ServerJsonRpcMessage, ServerResult,
@@ -29,14 +29,54 @@ struct Envelope {
 #[derive(Clone)]
 pub(crate) struct Reader {
     pub(crate) server: Arc<str>,
-    /// Whether results stay as they came; the SDK wants those of a handshake in its own types.
-    pub(crate) is_raw: bool,
+    pub(crate) form: Form,
+}
+
+/// In which form the SDK gets a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// In its own types, for results of a handshake, which it reads itself.
+    Typed,
+    /// As it came, with all that its types do not know.
+    Raw,
+    /// In its own types, with what came in the metadata: over HTTP it learns from the list of tools which arguments are
+    /// headers too, and drops tools that get this wrong.
+    Both,
+}
+
+impl Form {
+    /// Returns the form of the result of a request over HTTP.
+    pub(crate) fn of(message: &ClientJsonRpcMessage) -> Self {
+        match message {
+            JsonRpcMessage::Request(request)
+                if matches!(request.request, ClientRequest::ListToolsRequest(_)) =>
+            {
+                Self::Both
+            }
+            message if is_handshake(message) => Self::Typed,
+            _ => Self::Raw,
+        }
+    }
+}
+
+/// The key under which a result travels beside what the SDK makes of it.
+const BESIDE: &str = "onetool/raw";
+
+/// Returns a result as it came, without the tools that the SDK dropped.
+pub(crate) fn as_it_came(mut result: Value) -> Value {
+    let Some(Value::Object(mut came)) = result["_meta"].get_mut(BESIDE).map(Value::take) else {
+        return result;
+    };
+    if let (Some(Value::Array(tools)), Some(kept)) = (came.get_mut("tools"), result["tools"].as_array()) {
+        tools.retain(|tool| kept.iter().any(|it| it["name"] == tool["name"]));
+    }
+    Value::Object(came)
 }
 
 impl Reader {
     /// Reads a message.
     pub(crate) fn message(&self, message: &[u8]) -> Result<ServerJsonRpcMessage, String> {
-        typed(data(message)?, self.is_raw).map_err(|error| error.to_string())
+        typed(data(message)?, self.form).map_err(|error| error.to_string())
     }
 }
 
@@ -58,13 +98,28 @@ pub(crate) fn is_handshake(message: &ClientJsonRpcMessage) -> bool {
 }
 
 /// Makes a message of data.
-pub(crate) fn typed(mut message: Value, is_raw: bool) -> serde_json::Result<ServerJsonRpcMessage> {
+pub(crate) fn typed(mut message: Value, form: Form) -> serde_json::Result<ServerJsonRpcMessage> {
     let id = message.get("id").and_then(request_id);
-    if let (Some(id), true, Some(result)) = (id, is_raw, message.get_mut("result")) {
-        let result = ServerResult::CustomResult(CustomResult::new(result.take()));
-        return Ok(ServerJsonRpcMessage::response(result, id));
+    match (id, form, message.get_mut("result")) {
+        (Some(id), Form::Raw, Some(result)) => {
+            let result = ServerResult::CustomResult(CustomResult::new(result.take()));
+            return Ok(ServerJsonRpcMessage::response(result, id));
+        }
+        (_, Form::Both, Some(result)) => put_beside(result),
+        _ => {}
     }
     serde_json::from_value(message)
+}
+
+/// Puts a result into its own metadata.
+pub(crate) fn put_beside(result: &mut Value) {
+    let came = result.clone();
+    if let Some(result) = result.as_object_mut() {
+        let meta = result.entry("_meta").or_insert_with(|| Value::Object(JsonObject::new()));
+        if let Some(meta) = meta.as_object_mut() {
+            meta.insert(BESIDE.to_owned(), came);
+        }
+    }
 }
 
 /// What is said of a message that would take too much memory.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use onetool_proxy::{State, Transport, Upstream, UpstreamConfig};
 
-use crate::kit::{call, connected, failed, impatient, state, text, unguarded};
+use crate::kit::{call, connected, failed, impatient, state, text, tool, unguarded};
 use crate::web::{Script, Web, start_old};
 
 fn config(web: &Web, token: Option<&str>) -> UpstreamConfig {
@@ -219,5 +219,27 @@ async fn seam_13_a_website_is_named_as_one_and_its_page_is_not_shown() {
     let upstream = Upstream::start(config(&web, None), unguarded());
     let state = state(&upstream, |it| it.reason().is_some()).await;
     assert_eq!(state.reason().unwrap(), "it answers with HTTP 404 Not Found; check the path in `url`");
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
+async fn seam_8_a_server_that_answers_everything_is_reached_with_initialize() {
+    let web = Web::start(Script { is_agreeable: true, ..Script::default() }).await;
+    let mut config = config(&web, None);
+    // No pause comes to an end within the test.
+    config.timing.backoff_first = std::time::Duration::from_mins(10);
+    config.timing.backoff_max = std::time::Duration::from_mins(10);
+    let upstream = connected(config).await;
+    assert_eq!(text(&call(&upstream, "read").await.unwrap()), "read");
+    upstream.shut_down().await;
+}
+
+#[tokio::test]
+async fn seam_10_what_the_sdk_does_not_know_of_a_tool_is_kept_over_http() {
+    let web = Web::start(Script::default()).await;
+    let upstream = connected(config(&web, None)).await;
+    let extra = tool(&upstream, "pay").spec().extra.clone();
+    let expected = serde_json::json!({"execution": {"taskSupport": "optional"}, "vendor": 1});
+    assert_eq!(serde_json::Value::Object(extra), expected);
     upstream.shut_down().await;
 }

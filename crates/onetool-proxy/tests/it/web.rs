@@ -31,6 +31,8 @@ pub(crate) struct Script {
     pub(crate) is_indiscreet: bool,
     /// How long the text of a call's result is, if it is to be long: `read` answers with JSON, other tools with an event.
     pub(crate) length: usize,
+    /// Whether what is unknown is answered with an empty result.
+    pub(crate) is_agreeable: bool,
     /// Whether there is nothing but a page for people.
     pub(crate) is_a_website: bool,
     /// How deep the result of a call nests, if it does: `read` answers with JSON, other tools with an event.
@@ -99,6 +101,7 @@ async fn serve(
     let answer = |result: Value| Json(json!({"jsonrpc": "2.0", "id": id, "result": result}));
     let method = message["method"].as_str().unwrap_or_default();
     match method {
+        "server/discover" if script.is_agreeable => return answer(json!({})).into_response(),
         "server/discover" => {
             let error =
                 json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "unknown method"}});
@@ -135,7 +138,7 @@ async fn serve(
             answer(json!({"tools": [
                 {"name": "read", "inputSchema": object, "annotations": {"readOnlyHint": true}},
                 {"name": "put", "inputSchema": object, "annotations": {"idempotentHint": true}},
-                {"name": "pay", "inputSchema": object},
+                {"name": "pay", "inputSchema": object, "execution": {"taskSupport": "optional"}, "vendor": 1},
                 {"name": "broken", "inputSchema": 7},
             ]}))
             .into_response()
