@@ -27,6 +27,7 @@ mod json;
 mod name;
 mod origin;
 mod overflow;
+mod pack;
 mod prompt;
 mod provider;
 mod resource;
@@ -50,6 +51,7 @@ pub use json::{MAX_JSON_WEIGHT, json_weight, light_json};
 pub use name::{FLAT_NAME_MAX, ToolName};
 pub use origin::{Authority, WebOrigin};
 pub use overflow::{Overflow, OverflowStore};
+pub use pack::Pack;
 pub use prompt::{
     IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptOutput, PromptSpec, Role,
     prompt_fn,

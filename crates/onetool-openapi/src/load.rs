@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use onetool_cage::Jobs;
-use onetool_core::{JsonObject, Schema, Tool, ToolName, ToolSpec};
+use onetool_core::{JsonObject, Pack, Schema, Tool, ToolName, ToolSpec};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
@@ -28,10 +28,20 @@ const MAX_ROUNDS: usize = 16;
 
 /// An API as tools.
 pub struct Api {
+    /// The name of its pack.
+    pub name: Arc<str>,
     /// A tool per operation, in the order of the description.
     pub tools: Vec<Arc<dyn Tool>>,
     /// What was found, and what could not be used.
     pub report: Report,
+}
+
+impl From<Api> for Pack {
+    fn from(api: Api) -> Self {
+        let mut pack = Self::new(api.name);
+        (pack.tools, pack.is_foreign) = (api.tools, true);
+        pack
+    }
 }
 
 /// What was found in a description.
@@ -345,7 +355,7 @@ async fn assemble(
         token_estimate: header.token_estimate,
         ..Report::default()
     };
-    Ok(Api { tools, report })
+    Ok(Api { name: options.name.as_str().into(), tools, report })
 }
 
 /// Returns the one origin that credentials go to: the base URL's; without one, that of the description's own URL, or of

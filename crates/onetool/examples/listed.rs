@@ -18,8 +18,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use indexmap::IndexSet;
-use onetool::openapi::{Api, ApiOptions, Origin, Report, load};
-use onetool::{JsonObject, Server};
+use onetool::openapi::{Api, ApiOptions, Origin, load};
+use onetool::{JsonObject, Pack, Server};
 use serde_json::{Value, json};
 
 /// Each thread holds one description, and the largest takes hundreds of megabytes.
@@ -72,12 +72,14 @@ fn json_files(folder: &Path) -> Result<Vec<(u64, PathBuf)>, AnyError> {
 
 /// Loads a description and lists its tools.
 async fn listed(file: &Path) -> Result<Value, AnyError> {
-    let Api { mut tools, report } = load(Origin::File(file.into()), ApiOptions::new("api"), None).await?;
+    let Api { mut tools, report, .. } = load(Origin::File(file.into()), ApiOptions::new("api"), None).await?;
     let mut merged: Vec<Merged> = Vec::new();
     let mut schemas = 0;
     while !tools.is_empty() {
         let tools = tools.split_off(tools.len().saturating_sub(TOOLS_AT_ONCE));
-        let server = Server::builder().openapi("api", Api { tools, report: Report::default() }).build()?;
+        let mut pack = Pack::new("api");
+        (pack.tools, pack.is_foreign) = (tools, true);
+        let server = Server::builder().pack(pack).build()?;
         for entry in server.catalog().listed() {
             for schema in [Some(entry.listed_schema()), entry.listed_output()].into_iter().flatten() {
                 check_references(schema).map_err(|reason| format!("{}: {reason}", entry.flat_name()))?;

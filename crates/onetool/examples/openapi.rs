@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (operation, reason) in &api.report.left_out {
         eprintln!("'{operation}' is left out: {reason}");
     }
-    let server = Server::builder().name(name.as_str()).openapi(&*name, api).build()?;
+    let server = Server::builder().name(name.as_str()).pack(api).build()?;
     server.serve_stdio().await?;
     Ok(())
 }

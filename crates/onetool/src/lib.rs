@@ -22,26 +22,18 @@
 //! # }
 //! ```
 
-mod capabilities;
-pub mod catalog;
 mod clock;
 pub mod config;
-mod current;
 mod declared;
-mod discover;
-mod dispatch;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod gateway;
-pub mod http;
 #[cfg(feature = "_run")]
 mod interpreter;
 #[cfg(not(feature = "_run"))]
 #[path = "no_interpreter.rs"]
 mod interpreter;
-mod mcp;
-mod media_type;
 mod memory;
 mod meta_tools;
 mod notify;
@@ -49,15 +41,11 @@ pub mod openapi;
 mod ot;
 mod own_files;
 mod packs;
-mod random;
-mod read;
 mod render;
 pub mod results;
 #[cfg(feature = "_run")]
 mod run;
-mod sanitize;
 pub mod search;
-mod server;
 #[cfg_attr(not(feature = "_run"), expect(dead_code, reason = "code is what they are for"))]
 mod shortcuts;
 pub mod stats;
@@ -65,22 +53,22 @@ pub mod storage;
 mod worker;
 
 pub use onetool_core::*;
+pub use onetool_server::{
+    CallError, Capabilities, Catalog, Policy, ReadError, RegisterError, ServeError, Server, ServerBuilder,
+    Source, catalog, http,
+};
 
-pub use capabilities::Capabilities;
-pub use catalog::{Catalog, Policy, RegisterError, Source};
+use onetool_server::{Wait, WeakServer, current, dispatch, mcp, media_type, random, sanitize};
+
 pub use clock::{Clock, Timestamp};
 pub use declared::{ChildEnvironment, DeclareError, TemplateError};
-pub use dispatch::CallError;
 pub use gateway::{
     Gateway, GatewayError, GatewayOptions, HttpSource, LoadConfig, ReloadReport, SourceReport, SourceState,
     Suspicion,
 };
-pub use mcp::ServeError;
 pub use onetool_cage::WorkerCommand;
 pub use onetool_cage::process::{give_program_pages_back, keep_inherited_descriptors};
 pub use onetool_proxy::{Guard, guard_main};
 pub use packs::PackError;
-pub use read::ReadError;
-pub use server::{Server, ServerBuilder};
 pub use shortcuts::AliasError;
 pub use worker::worker_main;

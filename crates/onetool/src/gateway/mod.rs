@@ -30,6 +30,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::Server;
+use crate::Wait;
 use crate::catalog::{Catalog, RegisterError, Rules, Source, ToolDocs};
 use crate::clock::Clock;
 use crate::config::{Config, Location, OutputConfig};
@@ -42,8 +43,7 @@ use crate::own_files::{Named, OwnFiles};
 use crate::packs::{self, Pack, PackError};
 use crate::results::{ResultOptions, ResultStore};
 use crate::search::Hit;
-use crate::server::Wait;
-use crate::shortcuts::{Aliases, Snippets, shipped};
+use crate::shortcuts::{Aliases, Shortcuts, Snippets, shipped};
 use crate::stats::{Stats, StatsOptions};
 use crate::storage::{Openings, Storage};
 use crate::worker;
@@ -463,7 +463,9 @@ impl Inner {
             for bundle in bundles {
                 let own = bundle.tools.iter().map(|it| (it.tool.spec().name.to_string(), it.docs.clone()));
                 docs.extend(own);
-                if let Some(source) = catalog.add_bundle(bundle).into_iter().next() {
+                let tools = bundle.tools.into_iter().map(|it| it.tool);
+                let refused = catalog.add_bundle(bundle.name, bundle.description, tools);
+                if let Some(source) = refused.into_iter().next() {
                     return Err(GatewayError::Register { at: None, source });
                 }
             }
@@ -547,15 +549,13 @@ fn rules(
         let at = config.aliases.get(source.alias()).map(|alias| alias.at.clone());
         GatewayError::Alias { at, source }
     })?;
+    let snippets = Snippets::new(&config.snippets).with_shipped(shipped(|pack| catalog.has_bundle(pack)));
     Ok(Rules {
         policy: config.policy.clone(),
         docs,
         renames: config.renames.clone(),
         pinned: config.search.pinned.iter().cloned().collect(),
-        aliases: Arc::new(aliases),
-        snippets: Arc::new(
-            Snippets::new(&config.snippets).with_shipped(shipped(|pack| catalog.has_bundle(pack))),
-        ),
+        attached: Some(Arc::new(Shortcuts { aliases: Arc::new(aliases), snippets: Arc::new(snippets) })),
     })
 }
 

@@ -12,18 +12,19 @@ use crate::notify::{self, Notified, NotifyError};
 use crate::ot::{FailedPack, OtContext, OtHost, Reloaded, ServerState, StatsError, StatsQuery};
 use crate::packs::PackError;
 use crate::results::{QueryError, ResultPage, ResultQuery};
+use crate::shortcuts::Shortcuts;
 use crate::stats;
 
 /// Makes what the functions may tell, as it is now.
 pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
     let catalog = inner.server.catalog();
-    let rules = catalog.rules();
+    let shortcuts = Shortcuts::of(&catalog).clone();
     let reports = inner.sources.reports();
     let broken = inner.broken_packs().into_iter().map(failed_pack);
     OtContext {
         config: inner.config(),
-        aliases: rules.aliases.clone(),
-        snippets: rules.snippets.clone(),
+        aliases: shortcuts.aliases,
+        snippets: shortcuts.snippets,
         servers: reports
             .iter()
             .filter(|it| matches!(it.source, Source::Proxy(_)))

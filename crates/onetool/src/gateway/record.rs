@@ -6,6 +6,7 @@ use onetool_core::ToolSpec;
 
 use crate::catalog::{Catalog, Entry, SessionKey, Source};
 use crate::dispatch::{CallRecord, Observer};
+use crate::memory::note_call;
 use crate::meta_tools::Finder;
 use crate::stats::{Event, Outcome, RunId, Stats, tokens};
 
@@ -29,6 +30,7 @@ impl Observer for Recorder {
     }
 
     fn saw(&self, record: CallRecord<'_>) {
+        note_call();
         #[cfg(feature = "web")]
         self.history.saw(&record);
         if record.is_success && *record.entry.source() != Source::Surface {

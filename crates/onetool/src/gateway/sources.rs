@@ -461,7 +461,7 @@ async fn load(link: Link, config: ApiConfig, loader: Loader) {
 }
 
 fn news_of_api(name: &str, api: Api, is_untrusted: bool) -> News {
-    let Api { tools, report } = api;
+    let Api { tools, report, .. } = api;
     tracing::info!(
         api = name,
         operations = report.operations,

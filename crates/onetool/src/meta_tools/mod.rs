@@ -16,9 +16,9 @@ use serde_json::Value;
 pub(crate) use finder::Finder;
 
 use crate::Server;
+use crate::WeakServer;
 use crate::catalog::{Catalog, Entry, RegisterError, SessionKey, Source, UnknownName};
 use crate::render::summary;
-use crate::server::WeakServer;
 
 /// Characters of a description that a list of tools shows.
 const DESCRIPTION_MAX: usize = 300;

@@ -35,7 +35,7 @@ use onetool_core::Tool;
 use crate::catalog::ToolDocs;
 use crate::config::PackFilesConfig;
 
-pub(crate) use bundle::{Bundle, BundledTool, bundles};
+pub(crate) use bundle::bundles;
 #[cfg(feature = "pack-db")]
 pub(crate) use db::{SQLITE_JOB, answer_sqlite, sqlite_directories};
 #[cfg(feature = "pack-web")]

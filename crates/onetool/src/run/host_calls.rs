@@ -17,6 +17,7 @@ use super::python_names::PythonNames;
 use crate::Server;
 use crate::catalog::{Catalog, Entry};
 use crate::dispatch::{CallError, json_size};
+use crate::shortcuts::Shortcuts;
 
 /// How many names a hint holds, of those that look alike, were renamed or exist at all.
 const MAX_NEAR: usize = 3;
@@ -66,7 +67,7 @@ impl Calls {
 
     /// Returns the tool that a name in code stands for; an alias stands for its target.
     pub(crate) fn tool(&self, name: &str) -> Option<&Arc<Entry>> {
-        let target = self.catalog.rules().aliases.resolve(name).unwrap_or(name);
+        let target = Shortcuts::of(&self.catalog).aliases.resolve(name).unwrap_or(name);
         self.names.tool(&self.catalog, target)
     }
 
@@ -171,7 +172,7 @@ impl Calls {
         if !renamed.is_empty() {
             return format!("{}.", renamed[..renamed.len().min(MAX_RENAMES)].join(", "));
         }
-        let aliases = self.catalog.rules().aliases.iter().map(|(name, _)| name);
+        let aliases = Shortcuts::of(&self.catalog).aliases.iter().map(|(name, _)| name);
         let near = similar_names(name, self.names.packs().chain(aliases));
         let near: Vec<&str> =
             near.into_iter().chain(unknown.near.iter().map(String::as_str)).take(MAX_NEAR).collect();

@@ -17,9 +17,9 @@ use crate::config::Config;
 use crate::current::Current;
 use crate::results::{ResultBody, ResultStore, cut};
 use crate::sanitize;
-use crate::server::{Server, WeakServer};
-use crate::shortcuts::{SnippetCall, SnippetError};
+use crate::shortcuts::{Shortcuts, SnippetCall, SnippetError};
 use crate::stats::{self, Event, RunId, Stats};
+use crate::{Server, WeakServer};
 
 const DESCRIPTION: &str = "\
 Runs Python in a sandbox where every tool is a function: `pack.tool(arg=value)`. The value of the last expression comes \
@@ -234,7 +234,7 @@ pub(crate) fn code(server: &Server, command: &str) -> Result<String, String> {
     }
     let catalog = server.catalog();
     let call: Result<SnippetCall, SnippetError> = SnippetCall::parse(code.trim_start());
-    call.and_then(|call| catalog.rules().snippets.expand(&call)).map_err(|error| error.to_string())
+    call.and_then(|call| Shortcuts::of(&catalog).snippets.expand(&call)).map_err(|error| error.to_string())
 }
 
 fn is_tool(calls: &Calls, name: &str) -> bool {

@@ -172,7 +172,7 @@ async fn d1_a_registration_whose_flat_name_is_taken_is_rejected() {
 #[tokio::test]
 async fn d1_a_tool_from_code_never_takes_the_flat_name_of_an_api() {
     let api = async || load(origin("get_pet"), ApiOptions::new("pets"), None).await.unwrap();
-    let server = Server::builder().openapi("pets", api().await).build().unwrap();
+    let server = Server::builder().pack(api().await).build().unwrap();
     let error = register(&server, "pets_get_pet").unwrap_err();
     assert!(
         error.to_string().contains("clients already see tool 'pets.get_pet' as 'pets_get_pet'"),
@@ -181,7 +181,7 @@ async fn d1_a_tool_from_code_never_takes_the_flat_name_of_an_api() {
     agrees(&server).await;
     let extra: Vec<Arc<dyn Tool>> =
         vec![Arc::new(tool_fn("pets_get_pet", "", |_: JsonObject, _: CallContext| async { "" }))];
-    let error = Server::builder().openapi("pets", api().await).extra_tools(extra).build().err().unwrap();
+    let error = Server::builder().pack(api().await).extra_tools(extra).build().err().unwrap();
     assert!(
         error.to_string().contains("clients already see tool 'pets.get_pet' as 'pets_get_pet'"),
         "{error}"

@@ -348,7 +348,7 @@ async fn cus_1_5_a_name_that_an_openapi_tool_has_is_refused_and_the_first_tool_s
     options.allow_private = true;
     let origin = Origin::Text { text: api().await.to_string(), base: None };
     let api = load(origin, options, None).await.unwrap();
-    let server = Server::builder().openapi("pets", api).build().unwrap();
+    let server = Server::builder().pack(api).build().unwrap();
     let duplicate = tool_fn("pets.get_pet", "Mine.", |_: JsonObject, _: CallContext| async { "mine" });
     let error = server.register_tool(duplicate).unwrap_err();
     assert!(error.to_string().contains("duplicate tool name 'pets.get_pet'"), "{error}");

@@ -6,7 +6,7 @@ const LONGEST: usize = 1000;
 
 /// Where rmcp may be named (design: only these rooms know its types); benches compare with it.
 const RMCP_ROOMS: [&str; 4] =
-    ["crates/onetool/src/mcp/", "crates/onetool-proxy/", "crates/onetool-testkit/", "crates/xtask/"];
+    ["crates/onetool-server/src/mcp/", "crates/onetool-proxy/", "crates/onetool-testkit/", "crates/xtask/"];
 
 pub(super) fn check_header(file: &File, findings: &mut Vec<Finding>) {
     let first = file.text.lines().next().unwrap_or_default();

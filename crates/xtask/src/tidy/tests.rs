@@ -48,13 +48,16 @@ fn rmcp_stays_in_its_rooms() {
     for line in ["use rmcp::model::Tool;", "    let x: rmcp::Error = y;", "use rmcp as sdk;", "pub use rmcp;"]
     {
         let text = format!("//! A.\n{line}\n");
-        assert!(only(&[("crates/onetool/src/server.rs", &text)]).contains(":2: rmcp is named"), "{line}");
-        assert!(findings(&[("crates/onetool/src/mcp/handler.rs", &text)]).is_empty());
+        assert!(
+            only(&[("crates/onetool-server/src/server.rs", &text)]).contains(":2: rmcp is named"),
+            "{line}"
+        );
+        assert!(findings(&[("crates/onetool-server/src/mcp/handler.rs", &text)]).is_empty());
         assert!(findings(&[("crates/onetool/benches/call.rs", &text)]).is_empty());
     }
     for line in ["// as rmcp::Tool does", "const FILTER: &str = \"info,rmcp=error\";", "use my_rmcp::Tool;"] {
         let text = format!("//! A.\n{line}\n");
-        assert!(findings(&[("crates/onetool/src/server.rs", &text)]).is_empty(), "{line}");
+        assert!(findings(&[("crates/onetool-server/src/server.rs", &text)]).is_empty(), "{line}");
     }
 }
 

@@ -15,6 +15,7 @@ use onetool_web::{
 use crate::catalog::{Catalog, Entry, SessionKey, Source};
 use crate::gateway::{Inner, suspicion};
 use crate::search::{Field, Hit, Match, MatchKind};
+use crate::shortcuts;
 
 /// How many names are suggested where nothing matches.
 const SUGGESTIONS: usize = 3;
@@ -220,12 +221,12 @@ pub(super) fn set_active(
 
 pub(super) fn shortcuts(inner: &Inner) -> Shortcuts {
     let catalog = inner.server.catalog();
-    let rules = catalog.rules();
+    let own = shortcuts::Shortcuts::of(&catalog);
     let alias = |(name, alias): (&str, &crate::shortcuts::Alias)| Alias {
         name: name.to_owned(),
         target: alias.tool.to_string(),
     };
-    let snippets = rules.snippets.iter().map(|snippet| SnippetInfo {
+    let snippets = own.snippets.iter().map(|snippet| SnippetInfo {
         name: snippet.name.clone(),
         description: snippet.description.clone(),
         parameters: snippet
@@ -252,7 +253,7 @@ pub(super) fn shortcuts(inner: &Inner) -> Shortcuts {
         }
     });
     Shortcuts {
-        aliases: rules.aliases.iter().map(alias).collect(),
+        aliases: own.aliases.iter().map(alias).collect(),
         snippets: snippets.collect(),
         prompts: prompts.collect(),
     }

@@ -1,4 +1,4 @@
-//! The same cases on a server made with `Server::builder().openapi(…)`.
+//! The same cases on a server made with `Server::builder().pack(api)`.
 
 #![expect(clippy::duplicate_mod, reason = "the same cases hold on a bare server")]
 
@@ -28,7 +28,7 @@ const PETS: &str = r#"{
 fn builder() -> ServerBuilder {
     // The cases run inside a runtime, where nothing may wait for another one but on a thread of its own.
     let api = std::thread::spawn(|| tokio::runtime::Runtime::new().unwrap().block_on(pets())).join().unwrap();
-    Server::builder().openapi("pets", api)
+    Server::builder().pack(api)
 }
 
 async fn pets() -> Api {

@@ -21,10 +21,22 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::Server;
 use handler::Handler;
-pub(crate) use http::McpHttp;
+pub use http::McpHttp;
 use lines::LineTransport;
-pub(crate) use parked::ParkedCalls;
-pub(crate) use seal::StateSeal;
+use parked::ParkedCalls;
+use seal::StateSeal;
+
+/// What requests of stateless clients leave behind for the next one.
+struct Wire {
+    seal: StateSeal,
+    parked: ParkedCalls,
+}
+
+impl Wire {
+    fn of(server: &Server) -> &Self {
+        server.wire(|| Self { seal: StateSeal::random(), parked: ParkedCalls::default() })
+    }
+}
 
 /// What is said of a message that is short as text and large in memory.
 const TOO_HEAVY: &str = "the message would take more than 128 MiB of memory";

@@ -13,7 +13,6 @@ use tracing::Instrument as _;
 
 use crate::catalog::{Catalog, Entry, Source, UnknownName};
 use crate::current::Current;
-use crate::memory::note_call;
 use crate::sanitize;
 
 /// A call that gave no output.
@@ -132,23 +131,27 @@ fn seconds(limit: Duration) -> String {
 }
 
 /// A call that has ended.
-pub(crate) struct CallRecord<'a> {
-    pub(crate) entry: &'a Entry,
-    pub(crate) cx: &'a CallContext,
-    pub(crate) duration: Duration,
-    pub(crate) args_size: usize,
-    pub(crate) output_size: usize,
-    pub(crate) is_success: bool,
+pub struct CallRecord<'a> {
+    /// The tool.
+    pub entry: &'a Entry,
+    /// Who called it, and how.
+    pub cx: &'a CallContext,
+    /// How long it took.
+    pub duration: Duration,
+    /// The size of its arguments as JSON, in bytes.
+    pub args_size: usize,
+    /// The size of its output as JSON, in bytes.
+    pub output_size: usize,
+    /// Whether it succeeded.
+    pub is_success: bool,
     /// What went in, where the observer wants it.
-    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "the page shows it"))]
-    pub(crate) args: Option<JsonObject>,
+    pub args: Option<JsonObject>,
     /// What came out.
-    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "the page shows it"))]
-    pub(crate) result: &'a Result<ToolOutput, CallError>,
+    pub result: &'a Result<ToolOutput, CallError>,
 }
 
 /// Hears of every call of a tool that exists.
-pub(crate) trait Observer: Send + Sync {
+pub trait Observer: Send + Sync {
     /// Tells whether the arguments are to be kept until the call has ended.
     fn wants_arguments(&self) -> bool {
         false
@@ -199,7 +202,6 @@ impl Dispatch {
             let result = self.checked_call(catalog, name, args, cx.clone()).await;
             let duration = started.elapsed();
             let output_size = record(tool, &result, duration, args_size, &failures);
-            note_call();
             if let (Some(observer), Some(entry)) = (observer, catalog.get(name)) {
                 let is_success = result.as_ref().is_ok_and(|output| !output.is_error);
                 observer.saw(CallRecord {
@@ -361,7 +363,7 @@ fn record(
 }
 
 /// Counts the bytes of a value as JSON without making the text.
-pub(crate) fn json_size(value: &impl serde::Serialize) -> usize {
+pub fn json_size(value: &impl serde::Serialize) -> usize {
     struct Counter(usize);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -6,7 +6,7 @@ const TAG: &str = "external-content";
 const TRIGGERS: [&str; 2] = ["__ot", "__onetool"];
 
 /// Wraps text in tags with an unguessable id; tags and trigger words inside it are defused.
-pub(crate) fn wrap(text: &str) -> String {
+pub fn wrap(text: &str) -> String {
     let id = format!("{:016x}", u64::from_ne_bytes(crate::random::bytes()));
     wrap_as(text, &id)
 }
@@ -37,7 +37,7 @@ fn marked(mut output: ToolOutput) -> ToolOutput {
 
 /// Marks what a block holds of text; pictures and sound have no words that could be taken for an instruction. What
 /// cannot be marked is dropped.
-pub(crate) fn marked_block(block: ContentBlock) -> ContentBlock {
+pub fn marked_block(block: ContentBlock) -> ContentBlock {
     match block {
         ContentBlock::Text { text, .. } => ContentBlock::text(wrap(&text)),
         ContentBlock::Resource { resource, .. } => ContentBlock::resource(marked_contents(resource)),

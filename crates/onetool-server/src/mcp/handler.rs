@@ -29,7 +29,7 @@ use super::call::{ClientCall, is_stateless};
 use super::parked::{Step, Talk};
 use super::seal::Carried;
 use super::session::{Session, SubscribeError, check_stream};
-use super::{convert, news};
+use super::{Wire, convert, news};
 use crate::catalog::SessionKey;
 use crate::dispatch::{CallError, json_size};
 use crate::read::ReadError;
@@ -78,6 +78,10 @@ impl Handler {
         Self { server, session, _news_guard: ended.clone().drop_guard(), ended }
     }
 
+    fn wire(&self) -> &Wire {
+        Wire::of(&self.server)
+    }
+
     /// Returns the token that ends what belongs to the session.
     pub(super) fn ended(&self) -> CancellationToken {
         self.ended.clone()
@@ -116,13 +120,13 @@ impl Handler {
         }
         let mut carried = match &asked.state {
             Some(sealed) => {
-                let opened = self.server.seal().open(&caller, &asked.thing, sealed);
+                let opened = self.wire().seal.open(&caller, &asked.thing, sealed);
                 opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?
             }
             None => Carried::default(),
         };
         let mut talk = match carried.parked.take() {
-            Some(name) => self.server.parked().take(&name).ok_or_else(|| {
+            Some(name) => self.wire().parked.take(&name).ok_or_else(|| {
                 let text = "the call that asked is over: the answer came too late; call again";
                 ErrorData::invalid_params(text, None)
             })?,
@@ -139,12 +143,12 @@ impl Handler {
             Step::Done(output) => Ok(Served::Done(output)),
             Step::Ended => Err(ErrorData::internal_error("the call was cancelled", None)),
             Step::Ask(requests) => {
-                let Ok(name) = self.server.parked().park(talk) else {
+                let Ok(name) = self.wire().parked.park(talk) else {
                     let text = "too many calls wait for answers of their clients; try again later";
                     return Err(ErrorData::internal_error(text, None));
                 };
                 let carried = Carried { parked: Some(name), ..Carried::default() };
-                let state = self.server.seal().seal(&caller, &asked.thing, &carried);
+                let state = self.wire().seal.seal(&caller, &asked.thing, &carried);
                 let requests = convert::input_requests(requests);
                 Ok(Served::Ask(InputRequiredResult::new(Some(requests), Some(state))))
             }
@@ -166,7 +170,7 @@ impl Handler {
         let answers = cx.input().answers.clone();
         let carried = Carried { answers, state: required.state, parked: None };
         let nothing_to_carry = carried.answers.is_empty() && carried.state.is_none();
-        let state = (!nothing_to_carry).then(|| self.server.seal().seal(cx.caller(), thing, &carried));
+        let state = (!nothing_to_carry).then(|| self.wire().seal.seal(cx.caller(), thing, &carried));
         let requests = convert::input_requests(required.requests);
         Ok(InputRequiredResult::new((!requests.is_empty()).then_some(requests), state))
     }

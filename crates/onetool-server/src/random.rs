@@ -1,7 +1,7 @@
 //! Bytes that nobody can guess.
 
 /// Returns random bytes from the operating system.
-pub(crate) fn bytes<const N: usize>() -> [u8; N] {
+pub fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("invariant: the operating system has random bytes");
     bytes

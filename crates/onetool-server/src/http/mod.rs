@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
-pub(crate) use access::require_token;
+pub use access::require_token;
 pub use connections::ConnectionLimits;
 
 use crate::Server;
@@ -57,8 +57,8 @@ impl Default for HttpOptions {
 /// Makes the routes of a server, to be served alone or merged into another axum application.
 ///
 /// ```
-/// use onetool::Server;
-/// use onetool::http::{HttpOptions, router};
+/// use onetool_server::Server;
+/// use onetool_server::http::{HttpOptions, router};
 ///
 /// let server = Server::builder().build()?;
 /// let app: axum::Router = axum::Router::new().nest("/agents", router(&server, HttpOptions::default()));
@@ -70,7 +70,7 @@ pub fn router(server: &Server, options: HttpOptions) -> Router {
 }
 
 /// Puts the routes of a page beside those of MCP; the page has to know itself who bears the token.
-pub(crate) fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, page: Router) -> Router {
+pub fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, page: Router) -> Router {
     let guarded = Router::new()
         .route("/mcp", any(default_profile))
         .route("/mcp/{profile}", any(named_profile))
@@ -104,7 +104,7 @@ pub async fn serve(
 }
 
 /// Serves routes of the server, as [`serve`] does; `limits` is asked for every new connection.
-pub(crate) async fn serve_routes(
+pub async fn serve_routes(
     server: &Server,
     routes: Router,
     listener: TcpListener,

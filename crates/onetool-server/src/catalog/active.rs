@@ -14,7 +14,7 @@ const BACKLOG: usize = 256;
 
 /// A session of the protocol; where the revision has none, the caller is one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum SessionKey {
+pub enum SessionKey {
     /// A session of the protocol, by its number in this process.
     Session(u64),
     /// Everything that one caller sends.
@@ -25,13 +25,13 @@ pub(crate) enum SessionKey {
 
 impl SessionKey {
     /// Returns the session that a call belongs to.
-    pub(crate) fn of(cx: &CallContext) -> Self {
+    pub fn of(cx: &CallContext) -> Self {
         cx.session().map_or_else(|| Self::Caller(cx.caller().clone()), Self::Session)
     }
 }
 
 /// The tools that sessions have loaded, in the order of loading.
-pub(crate) struct ActiveSets {
+pub struct ActiveSets {
     sets: Mutex<IndexMap<SessionKey, IndexSet<ToolName>>>,
     changes: broadcast::Sender<SessionKey>,
 }
@@ -44,25 +44,25 @@ impl Default for ActiveSets {
 
 impl ActiveSets {
     /// Returns what a session has loaded; some of it may not be there any more.
-    pub(crate) fn of(&self, session: &SessionKey) -> IndexSet<ToolName> {
+    pub fn of(&self, session: &SessionKey) -> IndexSet<ToolName> {
         self.lock().get(session).cloned().unwrap_or_default()
     }
 
     /// Returns what a session has on its list: what it loaded itself, and before that what its caller has for every
     /// session, which a person chooses on the page.
-    pub(crate) fn on_list(&self, session: &SessionKey, caller: &Caller) -> IndexSet<ToolName> {
+    pub fn on_list(&self, session: &SessionKey, caller: &Caller) -> IndexSet<ToolName> {
         let mut names = self.of(&SessionKey::Every(caller.clone()));
         names.extend(self.of(session));
         names
     }
 
     /// Hears of every session whose list changed.
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<SessionKey> {
+    pub fn subscribe(&self) -> broadcast::Receiver<SessionKey> {
         self.changes.subscribe()
     }
 
     /// Takes tools off a session's list, then puts others on it; tells the session if anything changed.
-    pub(crate) fn change(&self, session: &SessionKey, load: &[ToolName], unload: &[ToolName]) {
+    pub fn change(&self, session: &SessionKey, load: &[ToolName], unload: &[ToolName]) {
         let mut sets = self.lock();
         let before = sets.shift_remove(session).unwrap_or_default();
         let mut after = before.clone();

@@ -7,7 +7,7 @@ mod resources;
 use std::sync::Arc;
 
 use crate::catalog::{RegisterError, Source};
-use crate::server::Server;
+use crate::server::{Server, ServerBuilder};
 
 /// Registers the gateway's own resources and prompts.
 pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
@@ -16,4 +16,13 @@ pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
     server.add_resource(Arc::new(resources::one_tool(weak.clone())), Source::Builtin)?;
     server.add_prompt(Arc::new(prompts::batch_search(weak)), Source::Builtin)?;
     server.add_prompt(Arc::new(prompts::transform_data()), Source::Builtin)
+}
+
+impl ServerBuilder {
+    /// Adds what tells clients about the tools: the resources `onetool://tools` and `onetool://tool/{name}`, and the
+    /// prompts `batch_search` and `transform_data`.
+    #[must_use]
+    pub fn discovery(self) -> Self {
+        self.finish(register)
+    }
 }

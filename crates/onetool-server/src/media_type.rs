@@ -4,7 +4,7 @@
 const MAX_NAME: usize = 127;
 
 /// Returns whether a text is a media type.
-pub(crate) fn is_valid(text: &str) -> bool {
+pub fn is_valid(text: &str) -> bool {
     let (essence, parameters) = text.split_once(';').map_or((text, None), |(it, rest)| (it, Some(rest)));
     let essence = if parameters.is_some() { essence.trim_end_matches([' ', '\t']) } else { essence };
     let names = essence.split_once('/');

@@ -26,17 +26,17 @@ impl Catalog {
     }
 
     /// Returns the tool of a canonical or flat name, if there is one.
-    pub(crate) fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+    pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
         self.tools.get(name).or_else(|| self.tools.get(self.by_flat_name.get(name)?))
     }
 
     /// Returns the tool of a canonical or flat name, if there is one and the policy lets callers know of it.
-    pub(crate) fn get_visible(&self, name: &str) -> Option<&Arc<Entry>> {
+    pub fn get_visible(&self, name: &str) -> Option<&Arc<Entry>> {
         self.get(name).filter(|entry| self.rules.policy.allows(entry.name()))
     }
 
     /// Says that no tool has a name, and what may have been meant. Looks through the whole catalog.
-    pub(crate) fn unknown(&self, name: &str) -> UnknownName {
+    pub fn unknown(&self, name: &str) -> UnknownName {
         if self.get(name).is_some() {
             // It is denied; nothing else was meant.
             return UnknownName::plain(name);
@@ -72,7 +72,7 @@ impl Catalog {
 
 impl UnknownName {
     /// Says no more than that no tool has a name, and repeats no more of it than anybody can read.
-    pub(crate) fn plain(name: &str) -> Self {
+    pub fn plain(name: &str) -> Self {
         let name = shown(name).into_owned();
         Self { name, renamed_to: None, is_gone: false, near: Vec::new() }
     }

@@ -1,11 +1,12 @@
 //! The server: what is registered, and every way to reach it.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use onetool_core::{
-    BoxFuture, CallContext, JsonObject, OverflowStore, Prompt, PromptOutput, ProviderError, Resource,
+    BoxFuture, CallContext, JsonObject, OverflowStore, Pack, Prompt, PromptOutput, ProviderError, Resource,
     ResourceContents, Tool, ToolOutput, ToolsProvider,
 };
 use tokio::sync::{Semaphore, broadcast, watch};
@@ -15,9 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::capabilities::Capabilities;
 use crate::catalog::{ActiveSets, Catalog, Change, Entry, Offer, RegisterError, SharedCatalog, Source};
 use crate::current::Current;
-use crate::discover;
 use crate::dispatch::{CallError, Dispatch, Observer};
-use crate::mcp::{ParkedCalls, StateSeal};
 use crate::read::{self, ReadError};
 
 const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(5);
@@ -32,7 +31,7 @@ const UPDATE_BACKLOG: usize = 256;
 const MAX_SUBSCRIPTIONS: usize = 20_000;
 
 /// Says whether there is something to wait for before the catalog is looked at, and waits.
-pub(crate) type Wait = Box<dyn Fn() -> Option<BoxFuture<'static, ()>> + Send + Sync>;
+pub type Wait = Box<dyn Fn() -> Option<BoxFuture<'static, ()>> + Send + Sync>;
 
 /// A server of tools, resources and prompts. Cheap to clone; all clones are the same server.
 #[derive(Clone)]
@@ -48,8 +47,8 @@ struct Inner {
     overflow: OnceLock<Arc<dyn OverflowStore>>,
     wait: OnceLock<Wait>,
     resource_updates: broadcast::Sender<Arc<str>>,
-    seal: StateSeal,
-    parked: ParkedCalls,
+    /// What the wire keeps for this server.
+    wire: OnceLock<Box<dyn Any + Send + Sync>>,
     answers_due: TaskTracker,
     sessions: AtomicU64,
     subscriptions_left: Arc<Semaphore>,
@@ -60,15 +59,15 @@ struct Inner {
 
 /// How a server presents itself, and the limits of a call.
 #[derive(Debug, Clone)]
-pub(crate) struct Options {
-    pub(crate) name: String,
-    pub(crate) version: String,
-    pub(crate) instructions: Option<String>,
-    pub(crate) logging: bool,
-    pub(crate) completions: bool,
-    pub(crate) page_size: usize,
-    pub(crate) call_timeout: Duration,
-    pub(crate) newest_protocol: Option<String>,
+pub struct Options {
+    pub name: String,
+    pub version: String,
+    pub instructions: Option<String>,
+    pub logging: bool,
+    pub completions: bool,
+    pub page_size: usize,
+    pub call_timeout: Duration,
+    pub newest_protocol: Option<String>,
 }
 
 impl Server {
@@ -130,7 +129,8 @@ impl Server {
         self.inner.greeted.cancelled().await;
     }
 
-    pub(crate) fn note_greeting(&self) {
+    /// Notes that a client has introduced itself.
+    pub fn note_greeting(&self) {
         self.inner.greeted.cancel();
     }
 
@@ -153,7 +153,7 @@ impl Server {
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
-    /// use onetool::{CallContext, JsonObject, Server, tool_fn};
+    /// use onetool_server::{CallContext, JsonObject, Server, tool_fn};
     ///
     /// let server = Server::builder().build()?;
     /// server.register_tool(tool_fn("demo.hello", "Says hello.", |_: JsonObject, _: CallContext| async { "hello" }))?;
@@ -222,41 +222,42 @@ impl Server {
     }
 
     /// Has requests that look at everything wait first; the first way to wait stays.
-    pub(crate) fn wait_with(&self, wait: Wait) {
+    pub fn wait_with(&self, wait: Wait) {
         // A server belongs to one gateway.
         let _ = self.inner.wait.set(wait);
     }
 
     /// Waits for what is still on its way into the catalog.
-    pub(crate) async fn settle(&self) {
+    pub async fn settle(&self) {
         if let Some(wait) = self.inner.wait.get().and_then(|wait| wait()) {
             wait.await;
         }
     }
 
     /// Has every call told to `observer`; the first one stays.
-    pub(crate) fn observe(&self, observer: Box<dyn Observer>) {
+    pub fn observe(&self, observer: Box<dyn Observer>) {
         // A second observer would hear everything twice.
         let _ = self.inner.observer.set(observer);
     }
 
     /// Has answers that are too large to be held in memory go to `store`; the first one stays.
-    pub(crate) fn overflow_to(&self, store: Arc<dyn OverflowStore>) {
+    pub fn overflow_to(&self, store: Arc<dyn OverflowStore>) {
         // A server belongs to one gateway.
         let _ = self.inner.overflow.set(store);
     }
 
     /// Returns the version that clients see.
-    pub(crate) fn version(&self) -> String {
+    pub fn version(&self) -> String {
         self.options().version.clone()
     }
 
-    pub(crate) fn options(&self) -> Arc<Options> {
+    /// Returns how the server presents itself, and its limits.
+    pub fn options(&self) -> Arc<Options> {
         self.inner.options.get()
     }
 
     /// Changes the options; sessions under way keep what they were told.
-    pub(crate) fn change_options(&self, change: impl FnOnce(&mut Options)) {
+    pub fn change_options(&self, change: impl FnOnce(&mut Options)) {
         let mut options = Options::clone(&self.options());
         change(&mut options);
         self.inner.dispatch.set_timeout(options.call_timeout);
@@ -273,25 +274,24 @@ impl Server {
         &self.inner.subscriptions_left
     }
 
-    pub(crate) fn seal(&self) -> &StateSeal {
-        &self.inner.seal
-    }
-
-    /// Returns the calls that wait for answers of their clients.
-    pub(crate) fn parked(&self) -> &ParkedCalls {
-        &self.inner.parked
+    /// Returns what the wire keeps for this server; `make` makes it for the first who asks.
+    pub(crate) fn wire<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> &T {
+        let wire = self.inner.wire.get_or_init(|| Box::new(make()));
+        wire.downcast_ref().expect("invariant: there is one kind of wire")
     }
 
     /// Counts the answers that clients still wait for.
-    pub(crate) fn answers_due(&self) -> &TaskTracker {
+    pub fn answers_due(&self) -> &TaskTracker {
         &self.inner.answers_due
     }
 
-    pub(crate) fn shutdown_token(&self) -> &CancellationToken {
+    /// Returns the token that is cancelled when the server ends.
+    pub fn shutdown_token(&self) -> &CancellationToken {
         &self.inner.shutdown
     }
 
-    pub(crate) fn changes(&self) -> watch::Receiver<Change> {
+    /// Hears of every change of the catalog.
+    pub fn changes(&self) -> watch::Receiver<Change> {
         self.inner.catalog.subscribe()
     }
 
@@ -299,21 +299,26 @@ impl Server {
         self.inner.resource_updates.subscribe()
     }
 
-    pub(crate) fn shared_catalog(&self) -> &SharedCatalog {
+    /// Returns the catalog in force, which can be replaced.
+    pub fn shared_catalog(&self) -> &SharedCatalog {
         &self.inner.catalog
     }
 
     /// Returns what sessions have loaded.
-    pub(crate) fn active(&self) -> &ActiveSets {
+    pub fn active(&self) -> &ActiveSets {
         self.inner.catalog.active()
     }
 
     /// Makes a handle that does not keep the server alive, for handlers that are registered in it.
-    pub(crate) fn downgrade(&self) -> WeakServer {
+    pub fn downgrade(&self) -> WeakServer {
         WeakServer(Arc::downgrade(&self.inner))
     }
 
-    pub(crate) fn add_tool(&self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
+    /// Adds a tool of a source.
+    ///
+    /// # Errors
+    /// When the name is taken or cannot be used, or the input schema is none.
+    pub fn add_tool(&self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
         self.inner.catalog.edit(Change::TOOLS, |catalog| catalog.add_tool(tool, source))
     }
 
@@ -339,23 +344,27 @@ impl ToolsProvider for Server {
 
 /// A handle that does not keep the server alive.
 #[derive(Clone)]
-pub(crate) struct WeakServer(Weak<Inner>);
+pub struct WeakServer(Weak<Inner>);
 
 impl WeakServer {
-    pub(crate) fn upgrade(&self) -> Option<Server> {
+    /// Returns the server, if it is still there.
+    pub fn upgrade(&self) -> Option<Server> {
         self.0.upgrade().map(|inner| Server { inner })
     }
 }
+
+/// What is done with a server that was just built.
+pub(crate) type Finish = fn(&Server) -> Result<(), RegisterError>;
 
 /// Builds a [`Server`].
 pub struct ServerBuilder {
     options: Options,
     reserved: Vec<&'static str>,
-    has_discovery: bool,
+    finish: Vec<Finish>,
     tools: Vec<Arc<dyn Tool>>,
     resources: Vec<Arc<dyn Resource>>,
     prompts: Vec<Arc<dyn Prompt>>,
-    apis: Vec<(Arc<str>, Offer)>,
+    packs: Vec<Pack>,
 }
 
 impl Default for ServerBuilder {
@@ -373,11 +382,11 @@ impl Default for ServerBuilder {
         Self {
             options,
             reserved: Vec::new(),
-            has_discovery: false,
+            finish: Vec::new(),
             tools: Vec::new(),
             resources: Vec::new(),
             prompts: Vec::new(),
-            apis: Vec::new(),
+            packs: Vec::new(),
         }
     }
 }
@@ -442,7 +451,7 @@ impl ServerBuilder {
     /// Adds tools that are there before the first request is answered.
     ///
     /// ```
-    /// use onetool::{CallContext, Json, JsonObject, Server, tool_fn};
+    /// use onetool_server::{CallContext, Json, JsonObject, Server, tool_fn};
     ///
     /// let server = Server::builder()
     ///     .extra_tools([
@@ -473,40 +482,32 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds the operations of an API, as [`openapi::load`](crate::openapi::load) gives them; they stand on the clients'
-    /// lists beside the other tools.
+    /// Adds a pack, such as an API that `onetool::openapi::load` gives; its tools are on the clients' lists beside the
+    /// others.
     ///
     /// ```
-    /// # tokio::runtime::Runtime::new()?.block_on(async {
-    /// use onetool::Server;
-    /// use onetool::openapi::{ApiOptions, Origin, load};
+    /// use onetool_server::{CallContext, JsonObject, Pack, Server, tool_fn};
     ///
-    /// let text = r#"{"openapi": "3.1.0", "servers": [{"url": "https://93.184.215.14"}],
-    ///                "paths": {"/pets/{id}": {"get": {"operationId": "getPet"}}}}"#;
-    /// let origin = Origin::Text { text: text.into(), base: None };
-    /// let api = load(origin, ApiOptions::new("pets"), None).await?;
-    /// let server = Server::builder().openapi("pets", api).build()?;
-    /// assert_eq!(server.catalog().listed().next().map(|it| it.flat_name()), Some("pets_get_pet"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let hello = tool_fn("demo.hello", "Says hello.", |_: JsonObject, _: CallContext| async { "hello" });
+    /// let server = Server::builder().pack(Pack::new("demo").with_tool(hello)).build()?;
+    /// assert_eq!(server.catalog().listed().next().map(|it| it.flat_name()), Some("demo_hello"));
+    /// # Ok::<(), onetool_server::RegisterError>(())
     /// ```
     #[must_use]
-    pub fn openapi(mut self, name: impl Into<Arc<str>>, api: onetool_openapi::Api) -> Self {
-        self.apis.push((name.into(), Offer { tools: api.tools, ..Offer::default() }));
+    pub fn pack(mut self, pack: impl Into<Pack>) -> Self {
+        self.packs.push(pack.into());
         self
     }
 
-    /// Adds what tells clients about the tools: the resources `onetool://tools` and `onetool://tool/{name}`, and the
-    /// prompts `batch_search` and `transform_data`.
-    #[must_use]
-    pub fn discovery(mut self) -> Self {
-        self.has_discovery = true;
+    /// Does something with the server as soon as it is there.
+    pub(crate) fn finish(mut self, finish: Finish) -> Self {
+        self.finish.push(finish);
         self
     }
 
     /// Keeps names (or whole packs) for the gateway itself.
-    pub(crate) fn reserved(mut self, names: &[&'static str]) -> Self {
+    #[must_use]
+    pub fn reserved(mut self, names: &[&'static str]) -> Self {
         self.reserved.extend(names);
         self
     }
@@ -518,10 +519,11 @@ impl ServerBuilder {
     pub fn build(self) -> Result<Server, RegisterError> {
         let mut catalog = Catalog::default();
         catalog.reserve(&self.reserved);
-        for (name, offer) in self.apis {
+        for pack in self.packs {
             catalog.list_remote();
-            let source = Source::OpenApi(name.clone());
-            if let Some(refused) = catalog.set_source(&source, &name, &offer).into_iter().next() {
+            let source = if pack.is_foreign { Source::OpenApi(pack.name.clone()) } else { Source::Code };
+            let offer = Offer { tools: pack.tools, description: pack.description, ..Offer::default() };
+            if let Some(refused) = catalog.set_source(&source, &pack.name, &offer).into_iter().next() {
                 return Err(refused);
             }
         }
@@ -543,8 +545,7 @@ impl ServerBuilder {
             overflow: OnceLock::new(),
             wait: OnceLock::new(),
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
-            seal: StateSeal::random(),
-            parked: ParkedCalls::default(),
+            wire: OnceLock::new(),
             answers_due: TaskTracker::new(),
             sessions: AtomicU64::new(0),
             subscriptions_left: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
@@ -552,9 +553,7 @@ impl ServerBuilder {
             shutdown: CancellationToken::new(),
         };
         let server = Server { inner: Arc::new(inner) };
-        if self.has_discovery {
-            discover::register(&server)?;
-        }
+        self.finish.into_iter().try_for_each(|finish| finish(&server))?;
         Ok(server)
     }
 }

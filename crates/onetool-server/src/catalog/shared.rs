@@ -8,7 +8,7 @@ use super::{ActiveSets, Catalog};
 
 /// Counts the changes of each kind since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Change {
+pub struct Change {
     pub(crate) tools: u64,
     pub(crate) resources: u64,
     pub(crate) prompts: u64,
@@ -21,7 +21,7 @@ impl Change {
 }
 
 /// The snapshot that new requests get. Those under way keep the one they have.
-pub(crate) struct SharedCatalog {
+pub struct SharedCatalog {
     current: RwLock<Arc<Catalog>>,
     changes: watch::Sender<Change>,
     active: ActiveSets,
@@ -60,7 +60,7 @@ impl SharedCatalog {
     }
 
     /// Makes a change of many steps on a copy, and swaps it in only if all of them worked.
-    pub(crate) fn replace<T, E>(&self, edit: impl FnOnce(&mut Catalog) -> Result<T, E>) -> Result<T, E> {
+    pub fn replace<T, E>(&self, edit: impl FnOnce(&mut Catalog) -> Result<T, E>) -> Result<T, E> {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let mut next = Catalog::clone(&current);
         let done = edit(&mut next)?;

@@ -88,7 +88,7 @@ pub struct UnknownName {
 
 impl UnknownName {
     /// Returns what may have been meant, beginning with a separator; may be empty.
-    pub(crate) fn hint(&self) -> String {
+    pub fn hint(&self) -> String {
         let renamed = match &self.renamed_to {
             Some(new) if self.is_gone => {
                 format!("; it is called '{new}' now, which this server does not have")

@@ -5,7 +5,7 @@ use onetool_core::{ToolName, matches_wildcard};
 /// Globs over canonical names: a tool has to match `allow` and must not match `deny`.
 ///
 /// ```
-/// use onetool::Policy;
+/// use onetool_server::Policy;
 ///
 /// let policy = Policy { allow: vec!["*".into()], deny: vec!["github.delete_*".into()] };
 /// assert!(!policy.allows(&"github.delete_repo".into()));

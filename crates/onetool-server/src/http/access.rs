@@ -81,7 +81,7 @@ impl Access {
     }
 
     /// Returns who sends a request, if that is somebody who may, and notes on the connection that it was let in.
-    pub(crate) fn caller(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<Caller> {
+    pub fn caller(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<Caller> {
         if !self.admits(headers) {
             return None;
         }
@@ -149,11 +149,7 @@ fn hosts(request: &Request) -> Option<Vec<Authority>> {
 }
 
 /// Lets in whoever bears the token, and notes who that is.
-pub(crate) async fn require_token(
-    State(access): State<Access>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub async fn require_token(State(access): State<Access>, mut request: Request, next: Next) -> Response {
     let Some(caller) = access.caller(request.headers(), request.extensions()) else {
         tracing::warn!(path = request.uri().path(), "refused a request without a valid token");
         let body = Json(json!({"error": "Unauthorized"}));

@@ -40,7 +40,7 @@ const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
 /// Answers MCP requests over HTTP. Access, hosts and origins are checked before a request gets here.
 #[derive(Clone)]
-pub(crate) struct McpHttp {
+pub struct McpHttp {
     service: StreamableHttpService<Handler, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
     answers_due: TaskTracker,
@@ -49,7 +49,8 @@ pub(crate) struct McpHttp {
 }
 
 impl McpHttp {
-    pub(crate) fn new(server: &Server, max_body: usize) -> Self {
+    /// Makes the service of a server; it takes bodies up to a size.
+    pub fn new(server: &Server, max_body: usize) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_cancellation_token(server.shutdown_token().child_token())
             // Bodies have been read and measured before the SDK sees them.
@@ -65,7 +66,8 @@ impl McpHttp {
     }
 
     /// Takes bodies of another size; the sessions are the same.
-    pub(crate) fn with_max_body(self, max_body: usize) -> Self {
+    #[must_use]
+    pub fn with_max_body(self, max_body: usize) -> Self {
         Self { max_body, ..self }
     }
 

@@ -52,7 +52,7 @@ impl Catalog {
     }
 
     /// Takes the number off every tool from outside that does not need it any more.
-    pub(crate) fn settle_remote_names(&mut self) {
+    pub fn settle_remote_names(&mut self) {
         let is_numbered = |it: &&Arc<Entry>| it.source().is_remote() && it.flat_name() != it.name().flat();
         let numbered: Vec<_> = self.tools.values().filter(is_numbered).map(|it| it.name().clone()).collect();
         for name in &numbered {

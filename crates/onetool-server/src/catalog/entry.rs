@@ -40,7 +40,7 @@ impl Source {
     }
 
     /// Tells whether it comes from outside this process, and may come and go.
-    pub(crate) fn is_remote(&self) -> bool {
+    pub fn is_remote(&self) -> bool {
         matches!(self, Self::Proxy(_) | Self::OpenApi(_))
     }
 
@@ -101,7 +101,8 @@ pub struct ToolDocs {
 
 impl ToolDocs {
     /// Fills what is not said here from what `fallback` says.
-    pub(crate) fn or(self, fallback: Self) -> Self {
+    #[must_use]
+    pub fn or(self, fallback: Self) -> Self {
         let or_list = |own: Vec<String>, other| if own.is_empty() { other } else { own };
         Self {
             description: self.description.or(fallback.description),

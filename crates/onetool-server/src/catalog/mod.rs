@@ -13,20 +13,19 @@ mod resolve;
 mod shared;
 mod untrusted;
 
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::packs::{Bundle, BundledTool};
-use crate::shortcuts::{Aliases, Snippets};
 use indexmap::{IndexMap, IndexSet};
 use onetool_core::{Prompt, Resource, ResourceSpec, Tool, ToolName};
 
-pub(crate) use active::{ActiveSets, SessionKey};
+pub use active::{ActiveSets, SessionKey};
 pub use entry::{Entry, Source, ToolDocs};
 pub use error::{RegisterError, UnknownName};
 pub use policy::Policy;
-pub(crate) use remote::Offer;
-pub(crate) use shared::{Change, SharedCatalog};
+pub use remote::Offer;
+pub use shared::{Change, SharedCatalog};
 
 /// Everything that a request needs to know, as it was at one moment.
 ///
@@ -58,10 +57,8 @@ pub struct Rules {
     pub renames: IndexMap<String, String>,
     /// Tools that are on every client's list, by canonical or flat name.
     pub pinned: HashSet<String>,
-    /// Short names in code.
-    pub(crate) aliases: Arc<Aliases>,
-    /// Code under a name.
-    pub(crate) snippets: Arc<Snippets>,
+    /// What the program around the server keeps in the same snapshot.
+    pub attached: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 struct Registered<T: ?Sized> {
@@ -160,12 +157,13 @@ impl Catalog {
         self.reserved = names.iter().map(|name| (*name).to_owned()).collect();
     }
 
-    pub(crate) fn set_rules(&mut self, rules: Rules) {
+    /// Puts other rules in force.
+    pub fn set_rules(&mut self, rules: Rules) {
         self.rules = Arc::new(rules);
     }
 
     /// Adds a tool of our own, be it from code, from the configuration or from a pack.
-    pub(crate) fn add_tool(&mut self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
+    pub fn add_tool(&mut self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
         let name = tool.spec().name.clone();
         name.check()?;
         if !source.is_own() && self.is_reserved(&name) {
@@ -181,17 +179,22 @@ impl Catalog {
     }
 
     /// Adds a pack that comes with onetool; returns what could not be added.
-    pub(crate) fn add_bundle(&mut self, bundle: Bundle) -> Vec<RegisterError> {
-        self.describe_pack(bundle.name, bundle.description, Source::Bundled);
-        let add = |tool: BundledTool| self.add_tool(tool.tool, Source::Bundled).err();
-        let refused = bundle.tools.into_iter().filter_map(add).collect();
+    pub fn add_bundle(
+        &mut self,
+        name: &'static str,
+        description: &str,
+        tools: impl IntoIterator<Item = Arc<dyn Tool>>,
+    ) -> Vec<RegisterError> {
+        self.describe_pack(name, description, Source::Bundled);
+        let refused =
+            tools.into_iter().filter_map(|tool| self.add_tool(tool, Source::Bundled).err()).collect();
         // From here on, any other pack of that name is one that it gives way to.
-        self.bundled.insert(bundle.name);
+        self.bundled.insert(name);
         refused
     }
 
     /// Tells whether a pack that comes with onetool is there.
-    pub(crate) fn has_bundle(&self, pack: &str) -> bool {
+    pub fn has_bundle(&self, pack: &str) -> bool {
         self.bundled.contains(pack)
     }
 
@@ -202,11 +205,11 @@ impl Catalog {
         self.pack_descriptions.retain(|name, it| it.source != Source::Bundled || name != pack);
     }
 
-    pub(crate) fn add_resource(
-        &mut self,
-        item: Arc<dyn Resource>,
-        source: Source,
-    ) -> Result<(), RegisterError> {
+    /// Adds a resource.
+    ///
+    /// # Errors
+    /// When the URI is taken.
+    pub fn add_resource(&mut self, item: Arc<dyn Resource>, source: Source) -> Result<(), RegisterError> {
         let uri = item.spec().uri.as_str().to_owned();
         if !uri.contains(':') {
             return Err(RegisterError::InvalidUri { uri });
@@ -218,7 +221,11 @@ impl Catalog {
         Ok(())
     }
 
-    pub(crate) fn add_prompt(&mut self, item: Arc<dyn Prompt>, source: Source) -> Result<(), RegisterError> {
+    /// Adds a prompt.
+    ///
+    /// # Errors
+    /// When the name is taken or empty.
+    pub fn add_prompt(&mut self, item: Arc<dyn Prompt>, source: Source) -> Result<(), RegisterError> {
         let name = item.spec().name.clone();
         if name.is_empty() {
             return Err(RegisterError::EmptyPromptName);
@@ -231,7 +238,7 @@ impl Catalog {
     }
 
     /// Notes what a pack says of itself; what the first one said stays.
-    pub(crate) fn describe_pack(&mut self, pack: &str, description: &str, source: Source) {
+    pub fn describe_pack(&mut self, pack: &str, description: &str, source: Source) {
         let item = Registered { item: description.into(), source };
         self.pack_descriptions.entry(pack.to_owned()).or_insert(item);
     }
@@ -252,7 +259,7 @@ impl Catalog {
     }
 
     /// Takes out everything that came from `source`.
-    pub(crate) fn remove_source(&mut self, source: &Source) {
+    pub fn remove_source(&mut self, source: &Source) {
         self.tools.retain(|_, entry| entry.source() != source);
         self.by_flat_name.retain(|_, name| self.tools.contains_key(name));
         self.resources.retain(|_, registered| registered.source != *source);

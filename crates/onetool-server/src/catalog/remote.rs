@@ -9,19 +9,22 @@ use super::{Catalog, Entry, RegisterError, Source};
 
 /// Everything that one source offers at one moment.
 #[derive(Clone, Default)]
-pub(crate) struct Offer {
-    pub(crate) tools: Vec<Arc<dyn Tool>>,
-    pub(crate) resources: Vec<Arc<dyn Resource>>,
-    pub(crate) prompts: Vec<Arc<dyn Prompt>>,
+pub struct Offer {
+    /// Its tools.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Its resources.
+    pub resources: Vec<Arc<dyn Resource>>,
+    /// Its prompts.
+    pub prompts: Vec<Arc<dyn Prompt>>,
     /// What the source says about its own use.
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
     /// Whether its answers are to be marked as foreign.
-    pub(crate) is_untrusted: bool,
+    pub is_untrusted: bool,
 }
 
 impl Offer {
     /// Tells whether both hold the very same things.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         let same = |(a, b): (&Arc<dyn Tool>, &Arc<dyn Tool>)| Arc::ptr_eq(a, b);
         self.tools.len() == other.tools.len()
             && self.resources.len() == other.resources.len()
@@ -38,7 +41,7 @@ impl Catalog {
     /// Puts what `source` offers now in the place of what it offered before, and touches nothing else.
     ///
     /// Returns what could not be taken, and why; the rest is there all the same.
-    pub(crate) fn set_source(&mut self, source: &Source, pack: &str, offer: &Offer) -> Vec<RegisterError> {
+    pub fn set_source(&mut self, source: &Source, pack: &str, offer: &Offer) -> Vec<RegisterError> {
         self.remove_source(source);
         if let Some(description) = &offer.description {
             self.describe_pack(pack, description, source.clone());
@@ -80,12 +83,12 @@ impl Catalog {
     }
 
     /// Tells whether a pack of that name is here already, whatever may come from outside.
-    pub(crate) fn has_local_pack(&self, pack: &str) -> bool {
+    pub fn has_local_pack(&self, pack: &str) -> bool {
         self.tools.values().any(|entry| !entry.source().is_remote() && entry.name().pack() == Some(pack))
     }
 
     /// Tells whether the name belongs to the gateway itself.
-    pub(crate) fn is_reserved_pack(&self, pack: &str) -> bool {
+    pub fn is_reserved_pack(&self, pack: &str) -> bool {
         self.reserved.iter().any(|it| it == pack)
     }
 
