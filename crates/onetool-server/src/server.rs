@@ -460,7 +460,7 @@ impl ServerBuilder {
     ///     ])
     ///     .build()?;
     /// assert_eq!(server.catalog().tools().count(), 2);
-    /// # Ok::<(), onetool::RegisterError>(())
+    /// # Ok::<(), onetool_server::RegisterError>(())
     /// ```
     #[must_use]
     pub fn extra_tools<T: Tool>(mut self, tools: impl IntoIterator<Item = T>) -> Self {

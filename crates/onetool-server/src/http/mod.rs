@@ -62,7 +62,7 @@ impl Default for HttpOptions {
 ///
 /// let server = Server::builder().build()?;
 /// let app: axum::Router = axum::Router::new().nest("/agents", router(&server, HttpOptions::default()));
-/// # Ok::<(), onetool::RegisterError>(())
+/// # Ok::<(), onetool_server::RegisterError>(())
 /// ```
 pub fn router(server: &Server, options: HttpOptions) -> Router {
     let mcp = McpHttp::new(server, options.max_body);
