@@ -20,6 +20,8 @@
 
 mod content;
 mod context;
+#[doc(hidden)]
+pub mod current;
 mod error;
 mod failure_log;
 mod input;
@@ -30,6 +32,8 @@ mod overflow;
 mod pack;
 mod prompt;
 mod provider;
+#[doc(hidden)]
+pub mod random;
 mod resource;
 mod schema;
 mod signature;

@@ -23,16 +23,12 @@
 
 mod capabilities;
 pub mod catalog;
-#[doc(hidden)]
-pub mod current;
 mod discover;
 pub mod dispatch;
 pub mod http;
 pub mod mcp;
 #[doc(hidden)]
 pub mod media_type;
-#[doc(hidden)]
-pub mod random;
 mod read;
 pub mod sanitize;
 mod server;

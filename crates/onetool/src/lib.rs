@@ -22,7 +22,6 @@
 //! # }
 //! ```
 
-mod clock;
 pub mod config;
 mod declared;
 #[cfg(fuzzing)]
@@ -49,7 +48,6 @@ pub mod search;
 #[cfg_attr(not(feature = "_run"), expect(dead_code, reason = "code is what they are for"))]
 mod shortcuts;
 pub mod stats;
-pub mod storage;
 mod worker;
 
 pub use onetool_core::*;
@@ -57,10 +55,14 @@ pub use onetool_server::{
     CallError, Capabilities, Catalog, Policy, ReadError, RegisterError, ServeError, Server, ServerBuilder,
     Source, catalog, http,
 };
+pub use onetool_store::clock::{Clock, Timestamp};
+pub use onetool_store::storage;
 
-use onetool_server::{Wait, WeakServer, current, dispatch, mcp, media_type, random, sanitize};
+#[cfg(feature = "_run")]
+use onetool_server::sanitize;
+use onetool_server::{Wait, WeakServer, dispatch, mcp, media_type};
+use onetool_store::clock;
 
-pub use clock::{Clock, Timestamp};
 pub use declared::{ChildEnvironment, DeclareError, TemplateError};
 pub use gateway::{
     Gateway, GatewayError, GatewayOptions, HttpSource, LoadConfig, ReloadReport, SourceReport, SourceState,

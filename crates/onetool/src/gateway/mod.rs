@@ -8,6 +8,7 @@ mod ot_host;
 #[cfg(feature = "web")]
 mod page;
 mod record;
+mod server_memory;
 mod source_report;
 #[cfg(feature = "web")]
 mod source_switch;
@@ -45,10 +46,11 @@ use crate::results::{ResultOptions, ResultStore};
 use crate::search::Hit;
 use crate::shortcuts::{Aliases, Shortcuts, Snippets, shipped};
 use crate::stats::{Stats, StatsOptions};
-use crate::storage::{Openings, Storage};
+use crate::storage::Storage;
 use crate::worker;
 use agent_reload::AgentReload;
 use http_surface::HttpSurface;
+use server_memory::StoredMemory;
 use sources::Sources;
 
 pub use error::GatewayError;
@@ -185,7 +187,7 @@ impl Gateway {
             history: history.clone(),
         }));
         let loader = Loader { cache: options.cache.clone(), jobs: jobs.clone() };
-        let memory = Openings { storage: storage.clone(), clock: clock.clone() };
+        let memory = StoredMemory { storage: storage.clone(), clock: clock.clone() };
         let around = Surroundings { memory: Some(Arc::new(memory)), ..options.surroundings() };
         let sources = Sources::new(server.clone(), stats.clone(), clock.clone(), around, loader);
         server.wait_with(wait_for(&sources));

@@ -1,8 +1,6 @@
 //! Honest statistics: what was called, how it went, and what that saved or cost.
 
-mod batch;
 mod error;
-mod event;
 mod html;
 mod report;
 mod write;
@@ -16,17 +14,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use onetool_core::ToolName;
 use tokio::runtime::Handle;
 
 use crate::clock::{Clock, Timestamp};
 use crate::current::Current;
 use crate::storage::{Pending, Storage};
 
-pub(crate) use batch::Batch;
 pub use error::{StatsError, WriteError};
-pub use event::{Event, Outcome, RunId};
 pub use html::html;
+pub use onetool_store::events::{Event, Outcome, RunId};
 pub use report::{
     ContextParts, DayStats, PackStats, Period, PeriodError, RunStats, StatsReport, TimeParts, ToolStats,
     tokens,
@@ -34,15 +30,12 @@ pub use report::{
 pub use write::write_html;
 pub(crate) use write::write_open;
 
-use batch::Account;
+use onetool_store::events::{Account, Batch};
 
 /// How far the writer may be behind.
 const DELAY: Duration = Duration::from_millis(100);
 /// How many events are written at once at most.
 const BATCH: usize = 1000;
-const NAME_CHARACTERS: usize = 200;
-/// No tool that can be registered has a longer name.
-const TOOL_CHARACTERS: usize = 512;
 /// How many sessions are remembered, so that each counts once.
 const SESSIONS_MAX: usize = 100_000;
 
@@ -118,7 +111,7 @@ impl Stats {
         if !shared.account.admit() {
             return;
         }
-        let event = (shared.clock.now(), with_short_names(event));
+        let event = (shared.clock.now(), Event::with_short_names(event));
         let mut buffer = shared.buffer();
         buffer.events.push(event);
         if buffer.events.len() >= BATCH {
@@ -223,20 +216,4 @@ impl Drop for Shared {
             drop(self.storage.add_events(Batch::new(events, self.account.clone())));
         }
     }
-}
-
-/// Keeps a client from filling the storage with its name.
-fn with_short_names(mut event: Event) -> Event {
-    let (Event::Call { client, .. } | Event::Run { client, .. } | Event::Session { client, .. }) = &mut event;
-    if let Some(name) = client
-        && let Some((end, _)) = name.char_indices().nth(NAME_CHARACTERS)
-    {
-        name.truncate(end);
-    }
-    if let Event::Call { tool, .. } = &mut event
-        && let Some((end, _)) = tool.as_str().char_indices().nth(TOOL_CHARACTERS)
-    {
-        *tool = ToolName::new(&tool.as_str()[..end]);
-    }
-    event
 }

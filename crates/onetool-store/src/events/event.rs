@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use onetool_core::ToolName;
 
-use crate::random;
+use onetool_core::random;
 
 /// Something that happened. It holds names and sizes, never arguments, code or results.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum Event {
         /// How it ended.
         outcome: Outcome,
     },
-    /// A session began; [`Stats::saw_session`](super::Stats::saw_session) records it.
+    /// A session began; the statistics record it.
     Session {
         /// The name that the client gave itself.
         client: Option<String>,
@@ -85,11 +85,13 @@ impl RunId {
         Self(i64::from_ne_bytes(random::bytes()))
     }
 
-    pub(crate) fn from_raw(raw: i64) -> Self {
+    /// Makes the id of a number.
+    pub fn from_raw(raw: i64) -> Self {
         Self(raw)
     }
 
-    pub(crate) fn get(self) -> i64 {
+    /// Returns the number.
+    pub fn get(self) -> i64 {
         self.0
     }
 }
@@ -97,5 +99,28 @@ impl RunId {
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
+    }
+}
+
+const NAME_CHARACTERS: usize = 200;
+/// No tool that can be registered has a longer name.
+const TOOL_CHARACTERS: usize = 512;
+
+impl Event {
+    /// Keeps a client from filling the store with its name.
+    #[must_use]
+    pub fn with_short_names(mut self) -> Self {
+        let (Self::Call { client, .. } | Self::Run { client, .. } | Self::Session { client, .. }) = &mut self;
+        if let Some(name) = client
+            && let Some((end, _)) = name.char_indices().nth(NAME_CHARACTERS)
+        {
+            name.truncate(end);
+        }
+        if let Self::Call { tool, .. } = &mut self
+            && let Some((end, _)) = tool.as_str().char_indices().nth(TOOL_CHARACTERS)
+        {
+            *tool = ToolName::new(&tool.as_str()[..end]);
+        }
+        self
     }
 }

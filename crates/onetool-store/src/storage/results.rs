@@ -15,47 +15,56 @@ const PAGES_PER_CLEAN_UP: u32 = 8192;
 
 /// What is known of a stored result without reading it.
 #[derive(Debug, Clone)]
-pub(crate) struct ResultRowInfo {
-    pub(crate) handle: String,
-    pub(crate) is_json: bool,
-    pub(crate) created_at: Timestamp,
-    pub(crate) expires_at: Timestamp,
-    pub(crate) total_lines: usize,
-    pub(crate) size_bytes: u64,
+pub struct ResultRowInfo {
+    /// What the result is asked for by.
+    pub handle: String,
+    /// Whether it is data; otherwise it is text.
+    pub is_json: bool,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// When it is deleted.
+    pub expires_at: Timestamp,
+    /// How many lines it has.
+    pub total_lines: usize,
+    /// How many bytes it has.
+    pub size_bytes: u64,
 }
 
 /// A stored result; its text goes before the rest of it does.
 #[derive(Debug, Clone)]
-pub(crate) struct ResultRow {
-    pub(crate) info: ResultRowInfo,
-    pub(crate) body: Option<String>,
+pub struct ResultRow {
+    /// What is known of it.
+    pub info: ResultRowInfo,
+    /// The result; none if it is stored in parts, or expired.
+    pub body: Option<String>,
 }
 
 impl ResultRow {
     /// Tells whether its text is too large for one row and stands in parts.
-    pub(crate) fn is_in_parts(&self) -> bool {
+    pub fn is_in_parts(&self) -> bool {
         self.info.size_bytes > 0 && self.body.as_deref() == Some("")
     }
 }
 
 /// Some lines of a result that is too large for one row.
 #[derive(Debug)]
-pub(crate) struct ResultPart {
+pub struct ResultPart {
     /// The number of its first line, counted from 0.
-    pub(crate) first_line: usize,
-    pub(crate) body: String,
+    pub first_line: usize,
+    /// The lines.
+    pub body: String,
 }
 
 impl Storage {
     /// Refuses what is larger than a result may be.
-    pub(crate) fn check_size(&self, size: u64) -> Result<(), StorageError> {
+    pub fn check_size(&self, size: u64) -> Result<(), StorageError> {
         // Memory has to be able to stand in for the file.
         let max = self.0.limits.in_memory.min(self.0.max_results.load(Ordering::Relaxed));
         if size > max { Err(StorageError::TooLarge { size, max }) } else { Ok(()) }
     }
 
     /// Keeps a part of a result whose row comes when all parts are there.
-    pub(crate) async fn add_result_part(
+    pub async fn add_result_part(
         &self,
         handle: &str,
         first_line: usize,
@@ -74,7 +83,7 @@ impl Storage {
     }
 
     /// Throws away the parts of a result that did not come to its end; nobody waits for that.
-    pub(crate) fn drop_result_parts(&self, handle: &str) {
+    pub fn drop_result_parts(&self, handle: &str) {
         let handle = handle.to_owned();
         let dropped = self.submit(move |database| {
             database.connection().execute("DELETE FROM result_parts WHERE handle = ?1", [&handle])?;
@@ -84,7 +93,7 @@ impl Storage {
     }
 
     /// Returns the parts of a result that hold these lines, in order.
-    pub(crate) async fn result_parts(
+    pub async fn result_parts(
         &self,
         handle: &str,
         lines: Range<usize>,
@@ -109,9 +118,9 @@ impl Storage {
         .await
     }
 
-    /// Counts the parts of all results.
-    #[cfg(test)]
-    pub(crate) async fn all_result_parts(&self) -> Result<usize, StorageError> {
+    /// Counts the parts of all results; for tests.
+    #[doc(hidden)]
+    pub async fn all_result_parts(&self) -> Result<usize, StorageError> {
         let count = self.submit(|database| {
             database
                 .connection()
@@ -121,7 +130,7 @@ impl Storage {
     }
 
     /// Keeps a result; older ones go where there is no room for all.
-    pub(crate) async fn add_result(&self, owner: &Caller, row: ResultRow) -> Result<(), StorageError> {
+    pub async fn add_result(&self, owner: &Caller, row: ResultRow) -> Result<(), StorageError> {
         let size = row.info.size_bytes;
         self.check_size(size)?;
         let (limits, configured) = (self.0.limits, self.0.max_results.load(Ordering::Relaxed));
@@ -139,11 +148,7 @@ impl Storage {
     }
 
     /// Returns the result of that handle, if it is that caller's.
-    pub(crate) async fn result(
-        &self,
-        owner: &Caller,
-        handle: &str,
-    ) -> Result<Option<ResultRow>, StorageError> {
+    pub async fn result(&self, owner: &Caller, handle: &str) -> Result<Option<ResultRow>, StorageError> {
         let (owner, handle) = (owner.clone(), handle.to_owned());
         self.submit(move |database| {
             let mut statement = database.connection().prepare_cached(
@@ -158,11 +163,7 @@ impl Storage {
     }
 
     /// Returns that caller's results that can still be read, newest first.
-    pub(crate) async fn results(
-        &self,
-        owner: &Caller,
-        now: Timestamp,
-    ) -> Result<Vec<ResultRowInfo>, StorageError> {
+    pub async fn results(&self, owner: &Caller, now: Timestamp) -> Result<Vec<ResultRowInfo>, StorageError> {
         let owner = owner.clone();
         self.submit(move |database| {
             let mut statement = database.connection().prepare_cached(
@@ -178,7 +179,7 @@ impl Storage {
     }
 
     /// Deletes the texts of results that expired by `now`, and forgets those that did by `forget` altogether.
-    pub(crate) fn clean_results(&self, now: Timestamp, forget: Timestamp) -> Pending<()> {
+    pub fn clean_results(&self, now: Timestamp, forget: Timestamp) -> Pending<()> {
         self.submit(move |database| {
             let connection = database.connection();
             let emptied = connection.execute(

@@ -5,68 +5,79 @@ use rusqlite::{Connection, Row, named_params, params};
 use super::results::unsigned;
 use super::{Pending, Storage, StorageError};
 use crate::clock::Timestamp;
-use crate::stats::{Batch, Event, RunId};
+use crate::events::{Batch, Event, RunId};
 
 /// What the events of a period come to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct EventSums {
+pub struct EventSums {
     /// One for each tool, the one with the most calls first.
-    pub(crate) tools: Vec<ToolSum>,
+    pub tools: Vec<ToolSum>,
     /// One for each UTC day on which something happened, the earliest first.
-    pub(crate) days: Vec<DaySum>,
-    pub(crate) runs: RunSum,
-    pub(crate) sessions: SessionSum,
+    pub days: Vec<DaySum>,
+    /// All runs.
+    pub runs: RunSum,
+    /// All sessions.
+    pub sessions: SessionSum,
 }
 
 /// The calls of one tool.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ToolSum {
-    pub(crate) tool: String,
-    pub(crate) calls: u64,
-    pub(crate) succeeded: u64,
-    pub(crate) duration_us: u64,
+pub struct ToolSum {
+    /// The tool's name.
+    pub tool: String,
+    /// How many calls there were.
+    pub calls: u64,
+    /// How many of them succeeded.
+    pub succeeded: u64,
+    /// How long all calls took, in microseconds.
+    pub duration_us: u64,
     /// Arguments and results.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Results that went to code instead of to the client.
-    pub(crate) bytes_in_runs: u64,
+    pub bytes_in_runs: u64,
     /// Arguments and results that the client sent and got.
-    pub(crate) bytes_direct: u64,
+    pub bytes_direct: u64,
 }
 
 /// One UTC day.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct DaySum {
-    pub(crate) day: i64,
-    pub(crate) calls: u64,
-    pub(crate) succeeded: u64,
-    pub(crate) runs: u64,
+pub struct DaySum {
+    /// The day, counted from 1970.
+    pub day: i64,
+    /// How many calls there were.
+    pub calls: u64,
+    /// How many of them succeeded.
+    pub succeeded: u64,
+    /// How many runs there were.
+    pub runs: u64,
 }
 
 /// All runs; where only one tool is asked for, those that called it, and its share in them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RunSum {
-    pub(crate) runs: u64,
-    pub(crate) succeeded: u64,
-    pub(crate) duration_us: u64,
+pub struct RunSum {
+    pub runs: u64,
+    /// How many of them succeeded.
+    pub succeeded: u64,
+    pub duration_us: u64,
     /// Code that came in and output that went out.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Results that calls inside gave to the code.
-    pub(crate) inner_bytes: u64,
+    pub inner_bytes: u64,
     /// Calls inside runs, without the first one of each.
-    pub(crate) beyond_first: u64,
+    pub beyond_first: u64,
 }
 
 /// All sessions.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SessionSum {
-    pub(crate) sessions: u64,
-    pub(crate) kept_out: u64,
-    pub(crate) own: u64,
+pub struct SessionSum {
+    pub sessions: u64,
+    pub kept_out: u64,
+    pub own: u64,
 }
 
 impl Storage {
     /// Hands in a batch of events; what is read afterwards includes them.
-    pub(crate) fn add_events(&self, batch: Batch) -> Pending<()> {
+    pub fn add_events(&self, batch: Batch) -> Pending<()> {
         self.submit(move |database| {
             if batch.events().is_empty() {
                 return Ok(());
@@ -82,7 +93,7 @@ impl Storage {
     }
 
     /// Adds up the events since a moment, of all tools or of one.
-    pub(crate) async fn event_sums(
+    pub async fn event_sums(
         &self,
         since: Option<Timestamp>,
         tool: Option<&str>,

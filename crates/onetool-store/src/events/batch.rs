@@ -11,14 +11,14 @@ const WAITING_MAX: u64 = 65_536;
 
 /// Counts events that wait, and those that were lost.
 #[derive(Debug, Default)]
-pub(super) struct Account {
+pub struct Account {
     waiting: AtomicU64,
     dropped: AtomicU64,
 }
 
 impl Account {
     /// Takes in one event, if there is room for it.
-    pub(super) fn admit(&self) -> bool {
+    pub fn admit(&self) -> bool {
         if self.waiting.fetch_add(1, Ordering::Relaxed) < WAITING_MAX {
             return true;
         }
@@ -27,7 +27,8 @@ impl Account {
         false
     }
 
-    pub(super) fn dropped(&self) -> u64 {
+    /// Returns how many events were lost.
+    pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
@@ -41,22 +42,25 @@ impl Account {
 
 /// Events that are written together. Whatever happens to it is on the account in the end.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub struct Batch {
     events: Vec<(Timestamp, Event)>,
     account: Arc<Account>,
     is_written: AtomicBool,
 }
 
 impl Batch {
-    pub(super) fn new(events: Vec<(Timestamp, Event)>, account: Arc<Account>) -> Self {
+    /// Makes a batch whose events are on an account.
+    pub fn new(events: Vec<(Timestamp, Event)>, account: Arc<Account>) -> Self {
         Self { events, account, is_written: AtomicBool::new(false) }
     }
 
-    pub(crate) fn events(&self) -> &[(Timestamp, Event)] {
+    /// Returns the events, each with its time.
+    pub fn events(&self) -> &[(Timestamp, Event)] {
         &self.events
     }
 
-    pub(crate) fn set_written(&self) {
+    /// Notes that all events are written.
+    pub fn set_written(&self) {
         self.is_written.store(true, Ordering::Relaxed);
     }
 }

@@ -23,9 +23,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 pub use error::StorageError;
-pub(crate) use events::{DaySum, EventSums, ToolSum};
-pub(crate) use openings::Openings;
-pub(crate) use results::{ResultPart, ResultRow, ResultRowInfo};
+pub use events::{DaySum, EventSums, ToolSum};
+pub use results::{ResultPart, ResultRow, ResultRowInfo};
 
 use database::Database;
 use worker::{Trouble, Worker};
@@ -74,10 +73,14 @@ impl Default for Limits {
 }
 
 /// The answer of a job that was handed in; jobs run in the order in which they were handed in.
-pub(crate) struct Pending<T>(oneshot::Receiver<Result<T, StorageError>>);
+pub struct Pending<T>(oneshot::Receiver<Result<T, StorageError>>);
 
 impl<T> Pending<T> {
-    pub(crate) async fn done(self) -> Result<T, StorageError> {
+    /// Waits until the job is done.
+    ///
+    /// # Errors
+    /// When it could not be done.
+    pub async fn done(self) -> Result<T, StorageError> {
         self.0.await.unwrap_or(Err(StorageError::Stopped))
     }
 }
@@ -120,12 +123,12 @@ impl Storage {
     }
 
     /// Bounds what all stored results take together from the next one on.
-    pub(crate) fn set_max_results(&self, bytes: u64) {
+    pub fn set_max_results(&self, bytes: u64) {
         self.0.max_results.store(bytes, Ordering::Relaxed);
     }
 
     /// Returns how large the file is, its log included; nothing where there is none.
-    pub(crate) fn file_size(&self) -> Option<u64> {
+    pub fn file_size(&self) -> Option<u64> {
         let Place::File(path) = self.place().clone() else { return None };
         let log = path.with_extension("db-wal");
         let size = |path: &Path| std::fs::metadata(path).map(|it| it.len()).ok();

@@ -10,7 +10,7 @@ const MAX_ROWS: u32 = 20_000;
 
 impl Storage {
     /// Keeps that a query led to a tool, and only the `max` latest queries of that tool.
-    pub(crate) fn remember(&self, tool: &str, query: &str, at: Timestamp, max: usize) -> Pending<()> {
+    pub fn remember(&self, tool: &str, query: &str, at: Timestamp, max: usize) -> Pending<()> {
         let (tool, query) = (tool.to_owned(), query.to_owned());
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         self.submit(move |database| {
@@ -41,7 +41,7 @@ impl Storage {
     }
 
     /// Returns every tool with a query that led to it, oldest first.
-    pub(crate) fn remembered(&self) -> Pending<Vec<(String, String)>> {
+    pub fn remembered(&self) -> Pending<Vec<(String, String)>> {
         self.submit(|database| {
             let mut statement = database
                 .connection()

@@ -1,0 +1,7 @@
+//! What happened, and how it gets into the store.
+
+mod batch;
+mod event;
+
+pub use batch::{Account, Batch};
+pub use event::{Event, Outcome, RunId};
