@@ -1,9 +1,10 @@
 //! What a handler knows about the call it serves, and how it talks back while it works.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use crate::sync::Unpoisoned as _;
 use serde_json::Value;
 
 use crate::{
@@ -335,7 +336,7 @@ impl Waited {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waits> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 }
 

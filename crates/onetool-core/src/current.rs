@@ -1,6 +1,7 @@
 //! A value in force that a reload can replace.
 
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use crate::sync::Unpoisoned as _;
+use std::sync::{Arc, RwLock, Weak};
 
 /// A value in force. Clones share it; whoever has got it keeps what was in force at that moment.
 #[derive(Debug, Default)]
@@ -20,12 +21,12 @@ impl<T> Current<T> {
 
     /// Returns the value in force.
     pub fn get(&self) -> Arc<T> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.read().unpoisoned().clone()
     }
 
     /// Puts another value in force.
     pub fn set(&self, value: T) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(value);
+        *self.0.write().unpoisoned() = Arc::new(value);
     }
 
     /// Makes a handle that does not keep the value.

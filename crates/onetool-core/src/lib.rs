@@ -38,6 +38,8 @@ mod resource;
 mod schema;
 mod signature;
 mod similar;
+#[doc(hidden)]
+pub mod sync;
 mod tool;
 mod uri_template;
 #[cfg(feature = "validate")]

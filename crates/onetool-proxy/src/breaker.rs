@@ -1,8 +1,9 @@
 //! A circuit breaker: after repeated failures calls fail at once, until one of them has got through again.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use onetool_core::sync::Unpoisoned as _;
 use tokio::time::Instant;
 
 /// Counts failures in a row and decides who may call.
@@ -58,7 +59,7 @@ impl Breaker {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unpoisoned()
     }
 }
 

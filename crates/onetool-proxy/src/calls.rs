@@ -1,8 +1,9 @@
 //! Which calls are under way on a connection, so that what the upstream says meanwhile finds its way to them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{InputRequest, LogLevel, Progress};
 use rmcp::model::{
     ClientJsonRpcMessage, GetExtensions as _, GetMeta as _, JsonRpcMessage, ProgressToken, RequestId,
@@ -106,7 +107,7 @@ impl Calls {
     }
 
     fn lock(&self) -> MutexGuard<'_, Routes> {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.routes.lock().unpoisoned()
     }
 }
 

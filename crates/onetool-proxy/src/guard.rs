@@ -14,9 +14,10 @@ use std::io::{self, Read as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, ExitStatus};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use onetool_core::sync::Unpoisoned as _;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
@@ -124,7 +125,7 @@ struct Ward {
 impl Ward {
     /// Sends a signal to the group and to every process that the guard has adopted.
     fn signal(&self, signal: Signal) {
-        let _reaping = self.reaping.lock().unwrap_or_else(PoisonError::into_inner);
+        let _reaping = self.reaping.lock().unpoisoned();
         let _ = kill_process_group(self.group, signal);
         for child in children() {
             let _ = kill_process(child, signal);
@@ -139,7 +140,7 @@ impl Ward {
                 Err(Errno::INTR) => continue,
                 ended => ended?,
             };
-            let _reaping = self.reaping.lock().unwrap_or_else(PoisonError::into_inner);
+            let _reaping = self.reaping.lock().unpoisoned();
             if waitid(WaitId::Pid(self.group), seen | WaitIdOptions::NOHANG)?.is_some() {
                 let _ = kill_process_group(self.group, Signal::KILL);
                 return program.wait();
@@ -152,7 +153,7 @@ impl Ward {
 
     /// Kills what the program has left behind until nothing is: what loses its parent becomes ours.
     fn end_the_rest(&self) {
-        let _reaping = self.reaping.lock().unwrap_or_else(PoisonError::into_inner);
+        let _reaping = self.reaping.lock().unpoisoned();
         loop {
             match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
                 Ok(Some(_)) | Err(Errno::INTR) => continue,

@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex};
 
+use onetool_core::sync::Unpoisoned as _;
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ErrorData, JsonRpcError, JsonRpcMessage, JsonRpcNotification,
@@ -31,11 +32,11 @@ pub(crate) struct Findings(Arc<StdMutex<Option<String>>>);
 
 impl Findings {
     pub(crate) fn get(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().unpoisoned().clone()
     }
 
     fn set(&self, finding: Option<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = finding;
+        *self.0.lock().unpoisoned() = finding;
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a child writes to its standard error: read to the end whatever it is, logged with measure, remembered a little.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use onetool_core::sync::Unpoisoned as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::Instant;
 
@@ -26,7 +27,7 @@ pub(crate) struct LastWords(Arc<Mutex<VecDeque<String>>>);
 
 impl LastWords {
     fn push(&self, line: &str) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock().unpoisoned();
         if lines.len() == REMEMBERED {
             lines.pop_front();
         }
@@ -35,7 +36,7 @@ impl LastWords {
 
     /// Returns the last lines as one, if there were any.
     pub(crate) fn get(&self) -> Option<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.0.lock().unpoisoned();
         (!lines.is_empty()).then(|| lines.iter().map(String::as_str).collect::<Vec<_>>().join(" | "))
     }
 }
@@ -46,7 +47,7 @@ pub(crate) struct ErrorOutput(Arc<Mutex<VecDeque<String>>>);
 
 impl ErrorOutput {
     fn push(&self, line: &str) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock().unpoisoned();
         if lines.len() == SHOWN {
             lines.pop_front();
         }
@@ -55,7 +56,7 @@ impl ErrorOutput {
 
     /// Returns the last lines, the oldest first.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.0.lock().unpoisoned().iter().cloned().collect()
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use onetool_core::sync::Unpoisoned as _;
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
 use rustix::process::{Signal, pidfd_send_signal};
 use tokio::io::Interest;
@@ -193,7 +194,7 @@ fn kill(running: &Running) {
 }
 
 fn lock(children: &Mutex<Children>) -> std::sync::MutexGuard<'_, Children> {
-    children.lock().unwrap_or_else(PoisonError::into_inner)
+    children.lock().unpoisoned()
 }
 
 /// Hears the zygote's reports until it ends, and takes its exit status.

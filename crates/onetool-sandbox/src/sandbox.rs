@@ -1,12 +1,13 @@
 //! The door of the crate: a sandbox that runs programs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use onetool_cage::{SlotError, Slots, Work, WorkerCommand};
 
 use crate::session;
 use crate::worker::Worker;
 use crate::{CageReport, Host, Limits, Outcome, Program, RunError};
+use onetool_core::sync::Unpoisoned as _;
 
 /// Runs Python programs, each in a caged process of its own.
 ///
@@ -91,7 +92,7 @@ impl Sandbox {
     }
 
     fn start_if_needed(&self) -> Result<Arc<Worker>, RunError> {
-        let mut current = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.worker.lock().unpoisoned();
         if let Some(worker) = current.as_ref().filter(|worker| worker.is_usable()) {
             return Ok(worker.clone());
         }
@@ -101,7 +102,7 @@ impl Sandbox {
     }
 
     fn forget(&self, dead: &Arc<Worker>) {
-        let mut current = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.worker.lock().unpoisoned();
         if current.as_ref().is_some_and(|worker| Arc::ptr_eq(worker, dead)) {
             *current = None;
         }

@@ -3,8 +3,9 @@
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use onetool_core::sync::Unpoisoned as _;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::net::UnixStream;
@@ -45,7 +46,7 @@ impl Worker {
 
     /// Gives the spare child if it will do, or has another one forked; nothing was run if this fails.
     pub(crate) async fn child(&self, memory_bytes: u64) -> Result<WaitingChild, RunError> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let spare = self.spare.lock().unpoisoned().take();
         if let Some(spare) = spare.filter(|spare| spare.memory_bytes == memory_bytes && spare.is_alive()) {
             return Ok(spare);
         }
@@ -57,7 +58,7 @@ impl Worker {
 
     /// Has a spare child forked if there is none. One that cannot be had now is no loss: the next run asks again.
     pub(crate) fn keep_spare(&self, memory_bytes: u64) {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = self.spare.lock().unpoisoned();
         if spare.is_some() {
             return;
         }

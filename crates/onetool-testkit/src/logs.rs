@@ -1,8 +1,9 @@
 //! Everything that is logged while a test runs.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use onetool::sync::Unpoisoned as _;
 use tracing::subscriber::DefaultGuard;
 
 /// Captures the logs of the current thread, at every level, until it is dropped.
@@ -16,7 +17,7 @@ struct Buffer(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Buffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        self.0.lock().unpoisoned().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -40,6 +41,6 @@ impl CapturedLogs {
 
     /// Returns what was logged so far.
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.text.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+        String::from_utf8_lossy(&self.text.0.lock().unpoisoned()).into_owned()
     }
 }

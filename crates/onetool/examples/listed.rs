@@ -14,12 +14,13 @@
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
 use indexmap::IndexSet;
 use onetool::openapi::{Api, ApiOptions, Origin, load};
 use onetool::{JsonObject, Pack, Server};
+use onetool_core::sync::Unpoisoned as _;
 use serde_json::{Value, json};
 
 /// Each thread holds one description, and the largest takes hundreds of megabytes.
@@ -36,7 +37,7 @@ fn main() -> Result<(), AnyError> {
     // The largest come first, so that no thread is left alone with one of them at the end.
     files.sort_by_key(|(size, _)| *size);
     let files = Mutex::new(files);
-    let next = || files.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let next = || files.lock().unpoisoned().pop();
     let work = || -> Result<(), AnyError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         while let Some((_, file)) = next() {

@@ -4,12 +4,13 @@ use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 #[cfg(feature = "web")]
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use onetool::config::{Config, TokenConfig};
 use onetool::http::{Access, HttpOptions};
 use onetool::{Gateway, GatewayOptions, HttpSource};
+use onetool::sync::Unpoisoned as _;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -125,7 +126,7 @@ async fn serve_http(
 fn following(reader: ConfigReader, known: (TokenConfig, Access), address: SocketAddr) -> HttpSource {
     let known = Mutex::new(known);
     HttpSource::following(move |config| {
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.lock().unpoisoned();
         if known.0 != config.http.token {
             match token_access(&reader, config, address) {
                 Ok((access, _)) => *known = (config.http.token.clone(), access),

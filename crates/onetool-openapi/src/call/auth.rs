@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use indexmap::IndexMap;
 use onetool_core::ToolError;
+use onetool_core::sync::Unpoisoned as _;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use tokio::sync::Mutex;
@@ -166,7 +167,7 @@ impl Authenticator {
 
     /// Takes everything secret out of a text.
     pub(super) fn scrub(&self, text: &str) -> String {
-        let secrets = self.secrets.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let secrets = self.secrets.read().unpoisoned();
         secrets.iter().fold(text.to_owned(), |text, secret| {
             if text.contains(secret.as_str()) { text.replace(secret.as_str(), "[redacted]") } else { text }
         })
@@ -176,7 +177,7 @@ impl Authenticator {
         if secret.chars().count() < REDACTED_MIN {
             return;
         }
-        let mut secrets = self.secrets.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut secrets = self.secrets.write().unpoisoned();
         for spelling in [Escape::Url(false).text(&secret), secret] {
             if !secrets.contains(&spelling) {
                 secrets.push(spelling);

@@ -5,9 +5,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
+use onetool_core::sync::Unpoisoned as _;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::{Map, Value};
 
@@ -71,7 +72,7 @@ pub(super) fn open(socket: UnixStream, wake: (OwnedFd, OwnedFd), max_frame: usiz
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().unpoisoned()
 }
 
 impl Channel {
@@ -204,10 +205,8 @@ impl Channel {
             }
             if inbox.is_being_read {
                 inbox = match left {
-                    None => self.arrived.wait(inbox).unwrap_or_else(PoisonError::into_inner),
-                    Some(left) => {
-                        self.arrived.wait_timeout(inbox, left).unwrap_or_else(PoisonError::into_inner).0
-                    }
+                    None => self.arrived.wait(inbox).unpoisoned(),
+                    Some(left) => self.arrived.wait_timeout(inbox, left).unpoisoned().0,
                 };
                 continue;
             }

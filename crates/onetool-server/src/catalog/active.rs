@@ -1,9 +1,10 @@
 //! Which tools each session has loaded onto its own list.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use indexmap::{IndexMap, IndexSet};
+use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{CallContext, Caller, ToolName};
 use tokio::sync::broadcast;
 
@@ -95,7 +96,7 @@ impl ActiveSets {
     }
 
     fn lock(&self) -> MutexGuard<'_, IndexMap<SessionKey, IndexSet<ToolName>>> {
-        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sets.lock().unpoisoned()
     }
 }
 

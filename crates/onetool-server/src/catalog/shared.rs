@@ -1,7 +1,8 @@
 //! The current snapshot, and news of its changes.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
+use onetool_core::sync::Unpoisoned as _;
 use tokio::sync::watch;
 
 use super::{ActiveSets, Catalog};
@@ -34,7 +35,7 @@ impl SharedCatalog {
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Catalog> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.read().unpoisoned().clone()
     }
 
     /// Returns what sessions have loaded.
@@ -52,7 +53,7 @@ impl SharedCatalog {
         change: Change,
         edit: impl FnOnce(&mut Catalog) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.write().unpoisoned();
         let done = edit(Arc::make_mut(&mut current))?;
         drop(current);
         self.announce(change);
@@ -61,7 +62,7 @@ impl SharedCatalog {
 
     /// Makes a change of many steps on a copy, and swaps it in only if all of them worked.
     pub fn replace<T, E>(&self, edit: impl FnOnce(&mut Catalog) -> Result<T, E>) -> Result<T, E> {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.write().unpoisoned();
         let mut next = Catalog::clone(&current);
         let done = edit(&mut next)?;
         let change = next.difference(&current, &self.active.all());

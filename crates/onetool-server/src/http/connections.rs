@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use onetool_core::sync::Unpoisoned as _;
 use tokio_util::sync::CancellationToken;
 
 /// How many connections are held open, and how long each may keep the server waiting.
@@ -121,7 +122,7 @@ impl Connections {
     }
 
     fn with<T>(&self, action: impl FnOnce(&mut Table) -> T) -> T {
-        action(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
+        action(&mut self.table.lock().unpoisoned())
     }
 }
 

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex};
 
+use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{BoxFuture, MAX_JSON_WEIGHT, json_weight};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -83,7 +84,7 @@ impl Drop for WaitingRequest {
 impl Due {
     /// Notes a request, unless too much waits already.
     fn add(&self, id: RequestId, bytes: usize) -> Result<(), ErrorData> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock().unpoisoned();
         let Entry::Vacant(place) = waiting.entry(id) else {
             return Err(ErrorData::invalid_request(
                 "a request with this id still waits for its response",
@@ -110,7 +111,7 @@ impl Due {
 
     /// Takes a request out; its id is free again, but it counts until it is dropped.
     fn remove(&self, id: &RequestId) -> Option<WaitingRequest> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+        self.waiting.lock().unpoisoned().remove(id)
     }
 }
 

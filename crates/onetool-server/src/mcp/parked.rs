@@ -5,9 +5,10 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{BoxFuture, CallHost, ClientInfo, InputError, InputRequest, LogLevel, Progress};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -56,7 +57,7 @@ impl ParkedCalls {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().unpoisoned()
 }
 
 /// A question that waits for its answer.

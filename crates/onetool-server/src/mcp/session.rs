@@ -1,10 +1,11 @@
 //! What belongs to one session: its number, its log level and the resources it watches.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use onetool_core::LogLevel;
+use onetool_core::sync::Unpoisoned as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::catalog::SessionKey;
@@ -77,15 +78,15 @@ impl Session {
     }
 
     pub(super) fn log_level(&self) -> Option<LogLevel> {
-        *self.log_level.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.log_level.lock().unpoisoned()
     }
 
     pub(super) fn set_log_level(&self, level: LogLevel) {
-        *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
+        *self.log_level.lock().unpoisoned() = Some(level);
     }
 
     pub(super) fn watch(&self, uri: String) -> Result<(), SubscribeError> {
-        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = self.watched.lock().unpoisoned();
         if watched.contains_key(&uri) {
             return Ok(());
         }
@@ -96,11 +97,11 @@ impl Session {
     }
 
     pub(super) fn unwatch(&self, uri: &str) {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+        self.watched.lock().unpoisoned().remove(uri);
     }
 
     pub(super) fn is_watching(&self, uri: &str) -> bool {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).contains_key(uri)
+        self.watched.lock().unpoisoned().contains_key(uri)
     }
 
     /// Counts a stream of news and the resources that it watches among the subscriptions, until the permit is dropped.

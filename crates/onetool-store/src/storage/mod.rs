@@ -17,9 +17,10 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
+use onetool_core::sync::Unpoisoned as _;
 use tokio::sync::oneshot;
 
 pub use error::StorageError;
@@ -136,7 +137,7 @@ impl Storage {
     }
 
     fn place(&self) -> MutexGuard<'_, Place> {
-        self.0.place.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.place.lock().unpoisoned()
     }
 
     /// Returns what is wrong with the file at present, and what that means for what is kept.

@@ -3,12 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::database::{self, Database, OpenError};
 use super::{Limits, Place, StorageError};
 use crate::clock::Clock;
+use onetool_core::sync::Unpoisoned as _;
 
 /// How long an attempt to return to the file may wait for a lock: nobody is helped if everything else waits too.
 const BUSY_ON_RETURN: Duration = Duration::from_millis(100);
@@ -27,12 +28,12 @@ struct Said {
 
 impl Trouble {
     pub(super) fn text(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).now.clone()
+        self.0.lock().unpoisoned().now.clone()
     }
 
     /// Says it in the log, unless it was the last thing said.
     fn set(&self, text: String) {
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = self.0.lock().unpoisoned();
         if said.last.as_ref() != Some(&text) {
             tracing::warn!("{text}");
             said.last = Some(text.clone());
@@ -41,7 +42,7 @@ impl Trouble {
     }
 
     fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).now = None;
+        self.0.lock().unpoisoned().now = None;
     }
 }
 

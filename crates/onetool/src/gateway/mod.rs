@@ -19,12 +19,13 @@ mod wanted;
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use onetool_cage::{Jobs, Slots, WorkerCommand};
 use onetool_core::ToolName;
+use onetool_core::sync::Unpoisoned as _;
 use onetool_openapi::Loader;
 use onetool_proxy::{Guard, Surroundings};
 use tokio::net::TcpListener;
@@ -243,7 +244,7 @@ impl Gateway {
 
     /// Keeps routes, so that a reload replaces them.
     fn add_surface(&self, surface: HttpSurface) {
-        self.inner.http.lock().unwrap_or_else(PoisonError::into_inner).push(surface);
+        self.inner.http.lock().unpoisoned().push(surface);
     }
 
     /// Serves over HTTP until `stop` is cancelled; see [`http::serve`].
@@ -351,11 +352,11 @@ impl Inner {
     }
 
     fn broken_packs(&self) -> Vec<PackError> {
-        self.broken_packs.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.broken_packs.read().unpoisoned().clone()
     }
 
     fn reload(self: &Arc<Self>, new: Config, requester: Requester) -> Result<ReloadReport, GatewayError> {
-        let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.reloading.lock().unpoisoned();
         let (old_config, old_catalog) = (self.config(), self.server.catalog());
         // Files that only wait to be loaded are ours already, and those of the old configuration are until it is gone.
         self.own_files.set(Named::new(&self.options, [&*old_config, &new]));
@@ -373,7 +374,7 @@ impl Inner {
         self.apply(config, packs.into_iter().map(Ok).collect())?;
         let config = self.config();
         self.own_files.set(Named::new(&self.options, [&*config].into_iter().chain(&read)));
-        let mut surfaces = self.http.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut surfaces = self.http.lock().unpoisoned();
         surfaces.retain(|surface| surface.renew(self));
         // Whoever switched it on the page is overruled only by a change.
         #[cfg(feature = "web")]
@@ -481,7 +482,7 @@ impl Inner {
         for error in &broken {
             tracing::warn!(pack = error.name, %error, "a pack is not there");
         }
-        *self.broken_packs.write().unwrap_or_else(PoisonError::into_inner) = broken;
+        *self.broken_packs.write().unpoisoned() = broken;
         self.set_limits(&config);
         self.config.set(config);
         Ok(())

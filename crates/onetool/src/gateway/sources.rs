@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use onetool_cage::JobError;
 use onetool_core::Tool;
+use onetool_core::sync::Unpoisoned as _;
 use onetool_openapi::{Api, LoadError, Loader};
 use onetool_proxy::{Snapshot, State, Surroundings, Upstream};
 use tokio::runtime::Handle;
@@ -134,7 +135,7 @@ impl Sources {
 
     /// Locks the table; to be done before the catalog is locked.
     pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unpoisoned()
     }
 
     /// Returns whether more servers are configured than start at the same time.

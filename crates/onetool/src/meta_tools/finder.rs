@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use indexmap::IndexMap;
+use onetool_core::sync::Unpoisoned as _;
 
 use crate::catalog::{Catalog, SessionKey};
 use crate::clock::Clock;
@@ -63,7 +64,7 @@ impl Finder {
     pub(crate) fn set(&self, settings: SearchConfig) {
         if !settings.remember {
             self.read_again();
-            self.searches.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            self.searches.lock().unpoisoned().clear();
         }
         self.settings.set(settings);
     }
@@ -105,7 +106,7 @@ impl Finder {
     pub(crate) fn saw_search(&self, session: &SessionKey, query: &str, hits: &[Hit]) {
         let Some(query) = self.settings().remember.then(|| normalized(query)).flatten() else { return };
         let hits = hits.iter().take(MAX_HITS).map(|hit| hit.name.clone()).collect();
-        let mut sessions = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.searches.lock().unpoisoned();
         let mut searches = sessions.shift_remove(session).unwrap_or_default();
         searches.push_back(Search { query, hits });
         if searches.len() > MAX_SEARCHES {
@@ -119,7 +120,7 @@ impl Finder {
 
     /// Remembers the session's searches that found this tool, now that it is loaded or called.
     pub(crate) fn saw_use(&self, session: &SessionKey, tool: &str) {
-        let mut sessions = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.searches.lock().unpoisoned();
         let Some(searches) = sessions.get_mut(session) else { return };
         let mut led_here = Vec::new();
         for search in searches {

@@ -6,10 +6,11 @@ mod listing;
 mod result;
 mod spans;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use insta::assert_snapshot;
+use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{
     BoxFuture, CallContext, Json, JsonObject, Tool, ToolError, ToolOutput, ToolSpec, dynamic_tool, tool_fn,
 };
@@ -54,7 +55,7 @@ impl Default for TestHost {
 
 impl TestHost {
     fn remember(&self, asked: impl std::fmt::Debug) {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{asked:?}"));
+        self.asked.lock().unpoisoned().push(format!("{asked:?}"));
     }
 }
 
@@ -251,7 +252,7 @@ impl Gateway {
     }
 
     fn asked(&self) -> String {
-        self.host.asked.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+        self.host.asked.lock().unpoisoned().join("\n")
     }
 }
 

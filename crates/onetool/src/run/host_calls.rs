@@ -1,8 +1,9 @@
 //! Calls that code makes: from a Python name and arguments to dispatch, and from the answer to a Python value.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
+use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{
     CallContext, ContentBlock, JsonObject, Schema, ToolError, ToolOutput, ToolSpec, light_json, shown,
     similar_names,
@@ -62,7 +63,7 @@ impl Calls {
 
     /// Takes what the calls brought in.
     pub(crate) fn told(&self) -> Told {
-        std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.told.lock().unpoisoned())
     }
 
     /// Returns the tool that a name in code stands for; an alias stands for its target.
@@ -82,7 +83,7 @@ impl Calls {
         let spec = entry.spec();
         let raised = |kind: &str, message: String| HostError { kind: kind.to_owned(), message };
         if entry.is_untrusted() {
-            self.told.lock().unwrap_or_else(PoisonError::into_inner).is_untrusted = true;
+            self.told.lock().unpoisoned().is_untrusted = true;
         }
         // What may not be called need not be called right, and its signature is nobody's business: dispatch refuses it.
         let args = if self.catalog.rules().policy.allows(&spec.name) {
@@ -116,7 +117,7 @@ impl Calls {
         let text = is_ot.then(|| text_of(&output));
         let attachable = Attachments::of(&output.content);
         let answer = answer_of(output, is_wrapped(spec));
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock().unpoisoned();
         told.calls += 1;
         told.bytes += json_size(&answer.value);
         told.attachments.extend(attachable);

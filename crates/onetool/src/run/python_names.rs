@@ -1,9 +1,10 @@
 //! How tools are spelt in Python: names that are no identifiers get `_` for what does not fit (RUN-3.4).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::catalog::{Catalog, Entry, Source};
+use onetool_core::sync::Unpoisoned as _;
 
 /// Names that Python itself defines; a tool cannot take them.
 const BUILTINS: &[&str] = &[
@@ -147,7 +148,7 @@ pub(crate) struct NamesCache(Mutex<Option<(Arc<Catalog>, Arc<PythonNames>)>>);
 
 impl NamesCache {
     pub(crate) fn of(&self, catalog: &Arc<Catalog>) -> Arc<PythonNames> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock().unpoisoned();
         if let Some((known, names)) = &*kept
             && Arc::ptr_eq(known, catalog)
         {

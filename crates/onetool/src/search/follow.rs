@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use onetool_core::ToolName;
+use onetool_core::sync::Unpoisoned as _;
 
 use super::{Document, Hit, Index, REMEMBERED_MAX};
 use crate::catalog::{Catalog, Entry};
@@ -106,15 +107,15 @@ impl CatalogIndex {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Followed> {
-        self.followed.read().unwrap_or_else(PoisonError::into_inner)
+        self.followed.read().unpoisoned()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Followed> {
-        self.followed.write().unwrap_or_else(PoisonError::into_inner)
+        self.followed.write().unpoisoned()
     }
 
     fn remembered(&self) -> MutexGuard<'_, Remembered> {
-        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+        self.remembered.lock().unpoisoned()
     }
 }
 

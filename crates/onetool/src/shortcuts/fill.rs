@@ -4,11 +4,12 @@
 //! done their work, it is known where in the code each value stands, and so how it has to be written.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use minijinja::value::{Serde, Value as JinjaValue, ValueKind};
 use minijinja::{Environment, ErrorKind, Output, State, UndefinedBehavior};
 use onetool_core::JsonObject;
+use onetool_core::sync::Unpoisoned as _;
 use serde_json::Value;
 
 use super::scan::{self, Filling};
@@ -24,7 +25,7 @@ pub(super) fn fill(body: &str, values: &JsonObject) -> Result<String, String> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_formatter(move |out: &mut Output<'_>, _: &mut State<'_, '_>, value: &JinjaValue| {
         let filling = filling(value)?;
-        let mut fillings = collected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fillings = collected.lock().unpoisoned();
         let index = fillings.len();
         fillings.push(filling);
         drop(fillings);
@@ -33,7 +34,7 @@ pub(super) fn fill(body: &str, values: &JsonObject) -> Result<String, String> {
     environment.add_template_owned(NAME, body.to_owned()).map_err(|error| reason(&error))?;
     let rendered = environment.get_template(NAME).and_then(|template| template.render(Serde(values)));
     let rendered = rendered.map_err(|error| reason(&error))?;
-    let fillings = std::mem::take(&mut *fillings.lock().unwrap_or_else(PoisonError::into_inner));
+    let fillings = std::mem::take(&mut *fillings.lock().unpoisoned());
     let flat = flatten(&rendered, mark, &fillings)?;
     scan::write_fillings(&flat, mark, &fillings).map_err(|error| error.to_string())
 }

@@ -11,9 +11,10 @@ mod tests;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use onetool_core::sync::Unpoisoned as _;
 use tokio::runtime::Handle;
 
 use crate::clock::{Clock, Timestamp};
@@ -147,7 +148,7 @@ impl Stats {
         if !shared.options.get().enabled {
             return;
         }
-        let mut sessions = shared.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = shared.sessions.lock().unpoisoned();
         if sessions.len() >= SESSIONS_MAX {
             sessions.clear();
         }
@@ -197,7 +198,7 @@ impl Stats {
 
 impl Shared {
     fn buffer(&self) -> MutexGuard<'_, Buffer> {
-        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.buffer.lock().unpoisoned()
     }
 
     /// Hands what was buffered to the storage. The buffer stays locked meanwhile, so that whoever finds it empty knows
@@ -210,8 +211,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let events =
-            std::mem::take(&mut self.buffer.get_mut().unwrap_or_else(PoisonError::into_inner).events);
+        let events = std::mem::take(&mut self.buffer.get_mut().unpoisoned().events);
         if !events.is_empty() {
             drop(self.storage.add_events(Batch::new(events, self.account.clone())));
         }

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{Caller, ContentBlock, ToolOutput};
 use onetool_web::{CallRecord as Kept, CallSummary, HistoryQuery};
 use tokio::sync::broadcast;
@@ -147,7 +148,7 @@ impl History {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Call>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock().unpoisoned()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt::{Debug, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use onetool_core::sync::Unpoisoned as _;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
@@ -32,7 +33,7 @@ impl CapturedSpans {
     }
 
     pub(super) fn take(&self) -> Vec<(&'static str, String)> {
-        std::mem::take(&mut *self.spans.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.spans.lock().unpoisoned())
     }
 }
 
@@ -64,7 +65,7 @@ impl Subscriber for Recorder {
         if name.starts_with("ot.") {
             let mut fields = Fields(String::new());
             span.record(&mut fields);
-            self.spans.lock().unwrap_or_else(PoisonError::into_inner).push((name, fields.0));
+            self.spans.lock().unpoisoned().push((name, fields.0));
         }
         Id::from_u64(self.next.fetch_add(1, Ordering::Relaxed))
     }

@@ -4,14 +4,15 @@ mod collect;
 
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{WalkBuilder, WalkParallel, WalkState};
+use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{CallContext, ContentBlock, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -206,13 +207,13 @@ impl Shared<'_> {
             self.unreadable.fetch_add(1, Ordering::Relaxed);
         }
         if !collect.found.is_empty() {
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut collect.found);
+            self.found.lock().unpoisoned().append(&mut collect.found);
         }
     }
 }
 
 fn answer(shared: Shared<'_>) -> ToolOutput {
-    let mut found = shared.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut found = shared.found.into_inner().unpoisoned();
     found.sort_by(|a, b| a.path.cmp(&b.path).then(a.line.cmp(&b.line)));
     let (is_more, unreadable) = (shared.has_more.into_inner(), shared.unreadable.into_inner());
     let mut text = text_of(&found);
