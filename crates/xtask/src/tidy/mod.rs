@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the habits that no compiler checks, each finding with file, line and fix.
 
+mod language;
 mod requirements;
 mod source;
 #[cfg(test)]
@@ -70,6 +71,9 @@ fn check(files: &[File]) -> Vec<Finding> {
         requirements.read_pending(pending, &mut findings);
     }
     for file in files {
+        if language::is_checked(&file.path) {
+            language::check(file, &mut findings);
+        }
         if file.path.ends_with("Cargo.toml") {
             source::check_manifest(file, &mut findings);
         } else if has_extension(&file.path, "rs") {
@@ -111,6 +115,7 @@ fn is_checked(path: &str) -> bool {
         || path.ends_with("Cargo.toml")
         || path == PENDING
         || (path.starts_with("docs/requirements/") && has_extension(path, "md"))
+        || language::is_checked(path)
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {

@@ -157,3 +157,34 @@ fn an_id_is_listed_once() {
         "docs/requirements/a.md:2: N4 is listed before, at docs/requirements/a.md:1: remove one"
     );
 }
+
+#[test]
+fn translated_phrases_are_found_in_prose() {
+    let found = only(&[("docs/a.md", "# A\n\nThe file\nstands next to it.\n")]);
+    assert_eq!(
+        found,
+        "docs/a.md:4: 'stands' reads as if translated: write 'is', 'appears', 'matches' or 'means' (STYLE.md)"
+    );
+    for text in
+        ["It is\nno address.", "- *Calls under way* end.", "| x | read anew |", "[It mends](a.md) it."]
+    {
+        assert!(only(&[("README.md", text)]).contains("reads as if translated"), "{text}");
+    }
+}
+
+#[test]
+fn ordinary_sentences_and_code_are_left_alone() {
+    for text in [
+        "There is no shell. It is no longer used.",
+        "The value fits in memory.",
+        "See `it stands`, ``it `stands` ``, \"it stands\", [x](stands.md) and <img alt=\"lies\">.",
+        "A span `that stands\nover two lines` ends.",
+        "```\nit stands here\n```\n\n~~~text\n```\nit lies here\n~~~",
+        "This is. No, it is not. Outstanding misfits.",
+    ] {
+        assert_eq!(findings(&[("docs/a.md", text)]), Vec::<String>::new(), "{text}");
+    }
+    for path in ["docs/requirements/ot.md", "docs/cli.md", "docs/python.md", "tests/a.md", "docs/a.txt"] {
+        assert_eq!(findings(&[(path, "it stands")]), Vec::<String>::new(), "{path}");
+    }
+}
