@@ -1,4 +1,4 @@
-//! The one door for developers: `cargo xtask ci`, `test`, `tidy`, `codegen`, `conformance`, `fuzz`, `bench`.
+//! The one door for developers: `cargo xtask ci`, `test`, `tidy`, `codegen`, `docs`, `conformance`, `fuzz`, `bench`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for developers")]
 
@@ -11,6 +11,7 @@ mod codegen;
 mod conformance;
 mod deny;
 mod directory;
+mod docs;
 mod fuzz;
 mod process;
 mod python_page;
@@ -38,7 +39,7 @@ enum Command {
     Test,
     /// Install the pinned npm and PyPI packages under ~/.cache/onetool
     Install,
-    /// Check the habits that no compiler checks: headers, sizes, lints, requirement ids, rooms
+    /// Check the conventions that no compiler checks: headers, sizes, lints, requirement ids, rooms, language
     Tidy,
     /// Write the generated files: the configuration schema and the CLI reference
     Codegen {
@@ -46,7 +47,9 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Check the licences and sources of every dependency
+    /// Run the console blocks of README.md and docs/ against the release binary and compare their output
+    Docs(docs::Options),
+    /// Check the licenses and sources of every dependency
     Deny,
     /// Run MCP's own conformance suite against a server built with our public API
     Conformance {
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Command::Codegen { check } => {
             codegen::run(if check { codegen::Mode::Check } else { codegen::Mode::Write })
         }
+        Command::Docs(options) => docs::run(&options),
         Command::Deny => deny::run(),
         Command::Conformance { keep_going } => conformance::run(keep_going),
         Command::Clients { word } => clients::run(word.as_deref()),

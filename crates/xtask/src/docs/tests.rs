@@ -1,0 +1,71 @@
+//! How pages are read and output is compared.
+
+use super::page::{Exchange, Item, read, with_outputs};
+use super::with_shown_port;
+
+fn strings(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| (*line).to_owned()).collect()
+}
+
+fn exchange(line: usize, command: &str, expected: &[&str]) -> Exchange {
+    Exchange { line, length: 1, command: command.to_owned(), expected: strings(expected) }
+}
+
+#[test]
+fn blocks_and_their_comments_are_read_in_order() {
+    let page = "# A\n\n<!-- setup: a\nb -->\n<!-- write: x.yaml -->\n```yaml\nk: 1\n```\n\n\
+                ```console\n$ one\nout\n$ two\n```\n\n<!-- not run: needs the internet -->\n```console\n$ three\n```\n\n\
+                <!-- server -->\n```console\n$ four\n```\n\n```sh\n$ never\n```\n";
+    assert_eq!(
+        read(page).unwrap(),
+        [
+            Item::Setup { line: 3, script: "a\nb".into() },
+            Item::Write { to: "x.yaml".into(), text: "k: 1\n".into() },
+            Item::Console {
+                line: 10,
+                server: false,
+                exchanges: vec![exchange(11, "one", &["out"]), exchange(13, "two", &[])]
+            },
+            Item::Skipped { line: 17, reason: "needs the internet".into() },
+            Item::Console { line: 22, server: true, exchanges: vec![exchange(23, "four", &[])] },
+        ]
+    );
+}
+
+#[test]
+fn a_broken_page_is_an_error() {
+    for page in ["```console\n$ a\n", "<!-- setup: a\n", "```console\nno command\n```\n"] {
+        assert!(read(page).is_err(), "{page}");
+    }
+}
+
+#[test]
+fn an_ellipsis_matches_any_text_or_any_lines() {
+    let matches = |expected: &[&str], output: &[&str]| exchange(1, "x", expected).matches(&strings(output));
+    assert!(matches(&[], &[]));
+    assert!(!matches(&[], &["a"]));
+    assert!(!matches(&["a"], &[]));
+    assert!(matches(&["a"], &["a"]));
+    assert!(matches(&["token: V2…-… (kept)"], &["token: V2ab-cd (kept)"]));
+    assert!(!matches(&["token: V2… (kept)"], &["token: V2ab (lost)"]));
+    assert!(matches(&["a", "…", "z"], &["a", "b", "c", "z"]));
+    assert!(matches(&["a", "  …", "z"], &["a", "z"]));
+    assert!(!matches(&["a", "…", "z"], &["a", "b"]));
+}
+
+#[test]
+fn blessing_replaces_the_output_alone() {
+    let page = "```console\n$ one \\\n  more\nold\n$ two\n```\nend\n";
+    let Some(Item::Console { exchanges, .. }) = read(page).unwrap().pop() else { panic!("a block") };
+    let outputs = [(&exchanges[0], strings(&["new", "lines"])), (&exchanges[1], strings(&["more"]))];
+    assert_eq!(
+        with_outputs(page, &outputs),
+        "```console\n$ one \\\n  more\nnew\nlines\n$ two\nmore\n```\nend\n"
+    );
+}
+
+#[test]
+fn free_ports_are_shown_as_the_default() {
+    assert_eq!(with_shown_port("MCP: http://127.0.0.1:40123/mcp"), "MCP: http://127.0.0.1:7411/mcp");
+    assert_eq!(with_shown_port("token: x"), "token: x");
+}
