@@ -2,6 +2,7 @@
 
 mod language;
 mod requirements;
+mod security;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -87,6 +88,7 @@ fn check(files: &[File]) -> Vec<Finding> {
         }
     }
     requirements.check_coverage(&mut findings);
+    security::check(files, &mut findings);
     findings
 }
 
@@ -116,6 +118,7 @@ fn is_checked(path: &str) -> bool {
         || path == PENDING
         || (path.starts_with("docs/requirements/") && has_extension(path, "md"))
         || language::is_checked(path)
+        || security::is_checked(path)
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {

@@ -188,3 +188,12 @@ fn ordinary_sentences_and_code_are_left_alone() {
         assert_eq!(findings(&[(path, "it stands")]), Vec::<String>::new(), "{path}");
     }
 }
+
+#[test]
+fn tests_that_the_security_page_names_exist() {
+    let source = ("crates/a/src/lib.rs", "//! A.\n\nasync fn nothing_is_served_without_the_token() {}\n");
+    let page = "| cannot | do it | `nothing_is_served_without_the_token` |\n`http.max_a_b_c_d` `max_total_memory_mb`\n";
+    assert_eq!(findings(&[source, ("SECURITY.md", page)]), Vec::<String>::new());
+    let found = only(&[source, ("SECURITY.md", "\n| cannot | `nothing_is_served_to_web_pages` |\n")]);
+    assert!(found.starts_with("SECURITY.md:2: there is no test `nothing_is_served_to_web_pages`"), "{found}");
+}
