@@ -20,8 +20,8 @@ use page::{Exchange, Item};
 /// How long a server may take to print what its block shows.
 const SERVER_START: Duration = Duration::from_secs(20);
 
-/// The port that the documentation shows, and that servers get a free one for.
-const SHOWN_PORT: &str = "127.0.0.1:7411";
+/// The address that the pages show; servers get a free port instead.
+const SHOWN_ADDRESS: &str = "127.0.0.1:7411";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -120,13 +120,21 @@ fn difference(path: &str, exchange: &Exchange, output: &[String]) -> String {
 struct Session {
     scratch: PathBuf,
     directory: PathBuf,
+    /// The server that a block started; it runs until the page ends.
+    server: Option<Server>,
+}
+
+struct Server {
+    /// Its address, with the port that it got.
+    address: String,
+    _process: Running,
 }
 
 impl Session {
     fn new(binary: &Path) -> Result<Self> {
         let scratch = std::env::temp_dir().join(format!("onetool-docs-{}", std::process::id()));
         let directory = scratch.join("home/ada/my-project");
-        let session = Self { scratch, directory };
+        let session = Self { scratch, directory, server: None };
         fs::create_dir_all(&session.directory).context("cannot create a scratch directory")?;
         fs::create_dir_all(session.scratch.join("bin"))?;
         std::os::unix::fs::symlink(binary, session.scratch.join("bin/onetool"))
@@ -134,12 +142,17 @@ impl Session {
         Ok(session)
     }
 
-    /// Returns a shell with only what the pages rely on in its environment.
+    /// Returns a shell that ends in time, for commands that are not supposed to wait for anything.
     fn shell(&self, script: &str) -> Command {
-        // A command that waits for something must not hold up the run.
-        let mut command = Command::new("timeout");
+        let mut command = self.program("timeout");
+        command.args(["60", "sh", "-c", script]);
         command
-            .args(["60", "sh", "-c", script])
+    }
+
+    /// Returns a program with only what the pages rely on in its environment.
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        command
             .current_dir(&self.directory)
             .env_clear()
             .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", self.scratch.join("bin").display()))
@@ -170,7 +183,7 @@ impl Session {
     fn run(&mut self, exchanges: &[Exchange]) -> Result<Vec<Vec<String>>> {
         let mut script = "exec 2>&1\n".to_owned();
         for exchange in exchanges {
-            script += &exchange.command;
+            script += &self.on_server(&exchange.command);
             script += "\nprintf '\\036'\n";
         }
         script += "pwd";
@@ -183,27 +196,43 @@ impl Session {
         Ok(parts.into_iter().map(|part| part.lines().map(|line| self.shown(line)).collect()).collect())
     }
 
-    /// Starts the one command of a block on a free port, and stops it when it has printed as many lines as the page shows.
-    fn serve(&self, exchanges: &[Exchange]) -> Result<Vec<Vec<String>>> {
+    /// Starts the one command of a block on a free port, and returns as many lines as the page shows.
+    fn serve(&mut self, exchanges: &[Exchange]) -> Result<Vec<Vec<String>>> {
         let [exchange] = exchanges else { bail!("a block that starts a server has exactly one command") };
         let script = format!("exec 2>&1\nexec {} 127.0.0.1:0", exchange.command);
-        let mut server = Running::spawn(self.shell(&script).stdout(Stdio::piped()))?;
-        let stdout = server.0.stdout.take().context("stdout is piped")?;
+        // Without `timeout` between us: what is killed has to be the server.
+        let mut process = Running::spawn(self.program("sh").args(["-c", &script]).stdout(Stdio::piped()))?;
+        let stdout = process.0.stdout.take().context("stdout is piped")?;
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
-            BufReader::new(stdout).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+            // Whatever it prints later must not fill the pipe.
+            BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
         });
-        let mut output = Vec::new();
+        let mut output: Vec<String> = Vec::new();
         while output.len() < exchange.expected.len() {
             let Ok(line) = lines.recv_timeout(SERVER_START) else { break };
-            output.push(with_shown_port(&self.shown(&line)));
+            output.push(line);
         }
-        Ok(vec![output])
+        let address = output.iter().find_map(|line| address(line)).unwrap_or_default().to_owned();
+        self.server = Some(Server { address, _process: process });
+        Ok(vec![output.iter().map(|line| self.shown(line)).collect()])
     }
 
-    /// Returns a line with paths as they would be in a real home directory.
+    /// Returns a command with the address of the server that runs in place of the one that the page shows.
+    fn on_server(&self, command: &str) -> String {
+        self.server
+            .as_ref()
+            .map_or_else(|| command.to_owned(), |server| command.replace(SHOWN_ADDRESS, &server.address))
+    }
+
+    /// Returns a line with the paths of a real home directory and the default port.
     fn shown(&self, line: &str) -> String {
-        line.replace(&*self.scratch.to_string_lossy(), "").trim_end().to_owned()
+        let line = line.replace(&*self.scratch.to_string_lossy(), "");
+        let line = self
+            .server
+            .as_ref()
+            .map_or_else(|| line.clone(), |server| line.replace(&server.address, SHOWN_ADDRESS));
+        line.trim_end().to_owned()
     }
 }
 
@@ -214,9 +243,12 @@ impl Drop for Session {
     }
 }
 
-fn with_shown_port(line: &str) -> String {
-    const ADDRESS: &str = "127.0.0.1:";
-    let Some(at) = line.find(ADDRESS) else { return line.to_owned() };
-    let after = line[at + ADDRESS.len()..].trim_start_matches(|c: char| c.is_ascii_digit());
-    format!("{}{SHOWN_PORT}{after}", &line[..at])
+/// Returns the loopback address with its port that a line names.
+fn address(line: &str) -> Option<&str> {
+    const HOST: &str = "127.0.0.1:";
+    let rest = &line[line.find(HOST)?..];
+    let end = rest[HOST.len()..]
+        .find(|c: char| !c.is_ascii_digit())
+        .map_or(rest.len(), |digits| HOST.len() + digits);
+    Some(&rest[..end])
 }

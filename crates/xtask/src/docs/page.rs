@@ -114,9 +114,9 @@ fn exchanges(block: &[(usize, &str)]) -> Result<Vec<Exchange>> {
             let last = exchanges.last_mut().context("invariant: a command goes on")?;
             last.command = format!("{}\n{line}", last.command);
             last.length += 1;
-            goes_on = line.ends_with('\\');
+            goes_on = is_unfinished(&last.command);
         } else if let Some(command) = line.strip_prefix("$ ") {
-            goes_on = command.ends_with('\\');
+            goes_on = is_unfinished(command);
             exchanges.push(Exchange {
                 line: *number,
                 length: 1,
@@ -130,6 +130,11 @@ fn exchanges(block: &[(usize, &str)]) -> Result<Vec<Exchange>> {
         }
     }
     Ok(exchanges)
+}
+
+/// Returns whether a command continues in the next line: after a backslash, or inside single quotes.
+fn is_unfinished(command: &str) -> bool {
+    command.ends_with('\\') || command.matches('\'').count() % 2 == 1
 }
 
 /// Returns the page with the output of these commands replaced.

@@ -1,7 +1,7 @@
 //! How pages are read and output is compared.
 
+use super::address;
 use super::page::{Exchange, Item, read, with_outputs};
-use super::with_shown_port;
 
 fn strings(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| (*line).to_owned()).collect()
@@ -55,17 +55,18 @@ fn an_ellipsis_matches_any_text_or_any_lines() {
 
 #[test]
 fn blessing_replaces_the_output_alone() {
-    let page = "```console\n$ one \\\n  more\nold\n$ two\n```\nend\n";
+    let page = "```console\n$ one \\\n  '{\n}'\nold\n$ two\n```\nend\n";
     let Some(Item::Console { exchanges, .. }) = read(page).unwrap().pop() else { panic!("a block") };
     let outputs = [(&exchanges[0], strings(&["new", "lines"])), (&exchanges[1], strings(&["more"]))];
     assert_eq!(
         with_outputs(page, &outputs),
-        "```console\n$ one \\\n  more\nnew\nlines\n$ two\nmore\n```\nend\n"
+        "```console\n$ one \\\n  '{\n}'\nnew\nlines\n$ two\nmore\n```\nend\n"
     );
 }
 
 #[test]
-fn free_ports_are_shown_as_the_default() {
-    assert_eq!(with_shown_port("MCP: http://127.0.0.1:40123/mcp"), "MCP: http://127.0.0.1:7411/mcp");
-    assert_eq!(with_shown_port("token: x"), "token: x");
+fn the_address_of_a_server_is_found_in_its_output() {
+    assert_eq!(address("MCP: http://127.0.0.1:40123/mcp"), Some("127.0.0.1:40123"));
+    assert_eq!(address("listening on 127.0.0.1:1"), Some("127.0.0.1:1"));
+    assert_eq!(address("token: x"), None);
 }
