@@ -24,6 +24,8 @@
 
 pub mod config;
 mod declared;
+#[cfg(doctest)]
+mod doc_tests;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
