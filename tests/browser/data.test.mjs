@@ -1,13 +1,11 @@
 // The part of the page that needs no browser: JSON, schemas, snippets, differences of names.
 
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-
+import { initialValue } from "../../crates/onetool-web/assets/lib/initial-value.js";
+import { tryParse } from "../../crates/onetool-web/assets/lib/json.js";
+import { kindOf, resolveSchema } from "../../crates/onetool-web/assets/lib/schema.js";
+import { masked } from "../../crates/onetool-web/assets/lib/secrets.js";
+import { flatName, pythonCall, shellQuote } from "../../crates/onetool-web/assets/lib/snippets.js";
 import { assert } from "./harness.mjs";
-
-const assets = join(dirname(fileURLToPath(import.meta.url)), "../../crates/onetool-web/assets");
-const data = await import(`data:text/javascript,${encodeURIComponent(readFileSync(join(assets, "data.js"), "utf8"))}`);
 
 export default {
   "a broken text is told by line and column": () => {
@@ -24,11 +22,11 @@ export default {
       ['["\\q"]', 1, 2],
     ];
     for (const [text, line, column] of table) {
-      const { error, ...place } = data.read(text);
+      const { error, ...place } = tryParse(text);
       assert.ok(error, text);
       assert.deepEqual(place, { line, column }, text);
     }
-    for (const text of ['{"a": [1, -0.5e3, true, null, "\\u00e9\\n"]}', "[]", ' "x" ']) assert.deepEqual(data.read(text), { value: JSON.parse(text) });
+    for (const text of ['{"a": [1, -0.5e3, true, null, "\\u00e9\\n"]}', "[]", ' "x" ']) assert.deepEqual(tryParse(text), { value: JSON.parse(text) });
   },
 
   "a schema becomes the field that fits it": () => {
@@ -52,26 +50,26 @@ export default {
       [{ $ref: "#/nowhere" }, "json"],
       [{ allOf: [{ type: "object", properties: { a: {} } }, { properties: { b: {} } }] }, "object"],
     ];
-    for (const [schema, kind] of table) assert.equal(data.kindOf(data.resolve(schema, root)), kind, JSON.stringify(schema));
+    for (const [schema, kind] of table) assert.equal(kindOf(resolveSchema(schema, root)), kind, JSON.stringify(schema));
     const loop = { $defs: { A: { $ref: "#/$defs/B" }, B: { $ref: "#/$defs/A" } } };
-    assert.deepEqual(data.resolve({ $ref: "#/$defs/A" }, loop), {});
+    assert.deepEqual(resolveSchema({ $ref: "#/$defs/A" }, loop), {});
   },
 
   "a required recursive schema has an end": () => {
     const root = { $defs: { Node: { type: "object", required: ["next"], properties: { next: { $ref: "#/$defs/Node" } } } } };
-    assert.ok(JSON.stringify(data.initial({ $ref: "#/$defs/Node" }, root)).length < 200);
+    assert.ok(JSON.stringify(initialValue({ $ref: "#/$defs/Node" }, root)).length < 200);
   },
 
   "calls are written so that every reader gets the same values": () => {
-    assert.equal(data.shell("it's"), "'it'\\''s'");
-    assert.equal(data.python("a.get-file", { q: 'x"y', n: null, on: true, list: [1, { k: false }] }), 'a.get_file(q="x\\"y", n=None, on=True, list=[1, {"k": False}])');
-    assert.equal(data.python("a.b", { class: 1, "odd-key": 2, ok: 3 }), 'a.b(ok=3, **{"class": 1, "odd-key": 2})');
-    assert.equal(data.flatName("github.issues/get-one"), "github_issues_get-one");
-    assert.equal(data.flatName(`pack.${"x".repeat(300)}`).length, 64);
+    assert.equal(shellQuote("it's"), "'it'\\''s'");
+    assert.equal(pythonCall("a.get-file", { q: 'x"y', n: null, on: true, list: [1, { k: false }] }), 'a.get_file(q="x\\"y", n=None, on=True, list=[1, {"k": False}])');
+    assert.equal(pythonCall("a.b", { class: 1, "odd-key": 2, ok: 3 }), 'a.b(ok=3, **{"class": 1, "odd-key": 2})');
+    assert.equal(flatName("github.issues/get-one"), "github_issues_get-one");
+    assert.equal(flatName(`pack.${"x".repeat(300)}`).length, 64);
   },
 
   "secrets are masked by schema and by name": () => {
     const schema = { properties: { a: { format: "password" }, b: { properties: { c: { writeOnly: true } } } } };
-    assert.deepEqual(data.masked({ a: "x", b: { c: "y", d: 1 }, api_key: "z" }, schema, schema), { a: "••••••", b: { c: "••••••", d: 1 }, api_key: "••••••" });
+    assert.deepEqual(masked({ a: "x", b: { c: "y", d: 1 }, api_key: "z" }, schema, schema), { a: "••••••", b: { c: "••••••", d: 1 }, api_key: "••••••" });
   },
 };

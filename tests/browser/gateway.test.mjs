@@ -141,7 +141,7 @@ export default {
     await code.fill("slow.never()");
     await page.keyboard.press("Control+Enter");
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByText("Cancelled").waitFor();
+    await page.getByText("Canceled").waitFor();
     await until(() => seen.cancelled, (count) => count > before, "the tool was not told");
     await code.fill("big.log()");
     await page.keyboard.press("Control+Enter");
@@ -172,7 +172,7 @@ export default {
     await page.getByRole("button", { name: "Clear" }).click();
     await page.waitForFunction(() => document.querySelectorAll(".call").length === 1);
     await page.getByRole("switch", { name: "remember calls" }).uncheck();
-    await page.getByText("Calls are not remembered now.").waitFor();
+    await page.getByText("Calls are not being remembered.").waitFor();
     await call(gateway, "math.sum", { numbers: [1] });
     assert.equal((await ask(gateway.url, "api/v1/history")).length, 1);
     await page.getByRole("button", { name: /config\.patch/ }).click();
@@ -232,9 +232,9 @@ export default {
     const { page, check } = await open(`${first.url}#/tools/math.sum?args=${encodeURIComponent('{"numbers":[1]}')}`);
     await page.locator(".connection.live").waitFor();
     await first.stop();
-    await page.getByText("The connection to the server is lost").waitFor();
+    await page.getByText("The connection to the server was lost").waitFor();
     await page.getByRole("button", { name: "Run" }).click();
-    await page.getByText("No answer").waitFor();
+    await page.getByText("No response").waitFor();
     const second = await startGateway({ packs: ["math"], port, folder: first.folder });
     await page.locator(".connection.live").waitFor();
     await page.getByRole("button", { name: "Run" }).click();

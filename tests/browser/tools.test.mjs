@@ -193,7 +193,7 @@ export default {
     await page.getByRole("button", { name: "Run" }).click();
     await page.waitForSelector(".running .clock");
     await page.getByRole("button", { name: "Cancel" }).click();
-    assert.equal(await verdict(page), "Cancelled");
+    assert.equal(await verdict(page), "Canceled");
     await until(() => seen.cancelled, (count) => count > before, "the tool was not told");
     await page.getByRole("button", { name: "Run" }).waitFor();
     await check();

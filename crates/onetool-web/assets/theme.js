@@ -1,3 +1,4 @@
+// @ts-check
 // Sets the theme before anything is drawn, so that the page never flashes.
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -1,4 +1,5 @@
-//! The files of the page, embedded as they are written, but for their comments.
+//! The files of the page. Its modules are served as one file, without comments: one request, and a third smaller
+//! when compressed than the same modules one by one.
 
 use std::io::Write as _;
 use std::sync::{LazyLock, OnceLock};
@@ -6,8 +7,15 @@ use std::sync::{LazyLock, OnceLock};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// The library that the page is built with; it says itself whose it is.
+/// The library that the page uses; the file names its authors and license.
 const VENDORED: &str = "preact-htm.js";
+
+/// The name under which the joined modules are served.
+const SCRIPT: &str = "main.js";
+
+/// What the joined modules import: everything that the library exports.
+const IMPORT: &str = "import { createContext, html, render, useContext, useEffect, useMemo, useRef, useState } \
+                      from \"./preact-htm.js\";\n";
 
 /// One file of the page.
 pub(crate) struct Asset {
@@ -25,30 +33,99 @@ pub(crate) fn find(name: &str) -> Option<&'static Asset> {
 
 macro_rules! embed {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_bytes!(concat!("../assets/", $name)) as &[u8])),*]
+        [$(($name, include_str!(concat!("../assets/", $name)))),*]
     };
 }
 
+/// The modules of the page in the order in which they are joined: `lib` first, because views read it while they load.
+const MODULES: &[(&str, &str)] = &embed![
+    "lib/browser.js",
+    "lib/calls.js",
+    "lib/connection.js",
+    "lib/diff.js",
+    "lib/events.js",
+    "lib/format.js",
+    "lib/hints.js",
+    "lib/history.js",
+    "lib/initial-value.js",
+    "lib/json.js",
+    "lib/route.js",
+    "lib/schema.js",
+    "lib/search.js",
+    "lib/secrets.js",
+    "lib/server.js",
+    "lib/servers.js",
+    "lib/snippets.js",
+    "lib/store.js",
+    "lib/token.js",
+    "lib/tools.js",
+    "lib/use-request.js",
+    "widgets/badge.js",
+    "widgets/call-details.js",
+    "widgets/connection-state.js",
+    "widgets/content-block.js",
+    "widgets/copy-button.js",
+    "widgets/days-chart.js",
+    "widgets/dialog.js",
+    "widgets/empty.js",
+    "widgets/form/boolean-input.js",
+    "widgets/form/const-input.js",
+    "widgets/form/control.js",
+    "widgets/form/enum-input.js",
+    "widgets/form/errors.js",
+    "widgets/form/field.js",
+    "widgets/form/form.js",
+    "widgets/form/json-input.js",
+    "widgets/form/list-input.js",
+    "widgets/form/map-input.js",
+    "widgets/form/number-input.js",
+    "widgets/form/object-fields.js",
+    "widgets/form/object-input.js",
+    "widgets/form/text-input.js",
+    "widgets/form/variants-input.js",
+    "widgets/history-list.js",
+    "widgets/json-tree.js",
+    "widgets/loading.js",
+    "widgets/outcome.js",
+    "widgets/output.js",
+    "widgets/plain-text.js",
+    "widgets/problem.js",
+    "widgets/request-panel.js",
+    "widgets/result-difference.js",
+    "widgets/result-reader.js",
+    "widgets/segments.js",
+    "widgets/server-card.js",
+    "widgets/server-log.js",
+    "widgets/shortcut-list.js",
+    "widgets/text-block.js",
+    "widgets/tile.js",
+    "widgets/tool-groups.js",
+    "widgets/tool-list.js",
+    "widgets/tool-row.js",
+    "widgets/tool-table.js",
+    "views/app.js",
+    "views/console.js",
+    "views/history.js",
+    "views/results.js",
+    "views/servers.js",
+    "views/stats.js",
+    "views/token.js",
+    "views/tool.js",
+    "views/welcome.js",
+    "main.js",
+];
+
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
-    let files = embed![
-        "theme.js",
-        "look.css",
-        "app.css",
-        "icon.svg",
-        "preact-htm.js",
-        "data.js",
-        "form.js",
-        "main.js",
-        "shared.js",
-        "tools.js",
-        "views.js",
-    ];
-    files.into_iter().map(|(name, bytes)| Asset::new(name, bytes)).collect()
+    let files = embed!["theme.js", "look.css", "app.css", "icon.svg", "preact-htm.js"];
+    let served = files.into_iter().map(|(name, text)| {
+        Asset::new(name, if name == VENDORED { text.to_owned() } else { without_comments(text) })
+    });
+    served.chain([Asset::new(SCRIPT, joined_modules())]).collect()
 });
 
 impl Asset {
-    fn new(name: &'static str, bytes: &'static [u8]) -> Self {
-        let bytes = if name == VENDORED { bytes.to_vec() } else { without_comments(bytes) };
+    fn new(name: &'static str, text: String) -> Self {
+        let bytes = text.into_bytes();
         let content_type = match name.rsplit_once('.') {
             Some((_, "js")) => "text/javascript; charset=utf-8",
             Some((_, "css")) => "text/css; charset=utf-8",
@@ -70,13 +147,37 @@ impl Asset {
     }
 }
 
-/// Leaves out lines that are nothing but a comment: they are for whoever reads the source, and a tenth of the weight.
-fn without_comments(bytes: &[u8]) -> Vec<u8> {
-    let is_comment = |line: &&[u8]| {
-        let line = line.trim_ascii();
-        line.starts_with(b"//") || (line.starts_with(b"/*") && line.ends_with(b"*/"))
+/// Joins the modules into one: imports go, and names stay as they are because no two modules declare the same one.
+fn joined_modules() -> String {
+    let bodies = MODULES.iter().map(|(_, text)| without_imports(&without_comments(text)));
+    std::iter::once(IMPORT.to_owned()).chain(bodies).collect()
+}
+
+/// Removes import statements and the word `export`.
+fn without_imports(text: &str) -> String {
+    let mut is_import = false;
+    let mut body = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        is_import |= line.starts_with("import ");
+        if !is_import {
+            body.push_str(line.strip_prefix("export ").unwrap_or(line));
+        }
+        is_import &= !line.trim_end().ends_with(';');
+    }
+    body
+}
+
+/// Removes empty lines and lines with only a comment: they are for readers of the source.
+fn without_comments(text: &str) -> String {
+    let mut is_comment = false;
+    let is_code = |line: &&str| {
+        let line = line.trim();
+        let starts = line.starts_with("/*") && (line.ends_with("*/") || !line.contains("*/"));
+        let is_hidden = is_comment || starts || line.starts_with("//") || line.is_empty();
+        is_comment = (is_comment || starts) && !line.ends_with("*/");
+        !is_hidden
     };
-    bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| !is_comment(line)).collect::<Vec<_>>().concat()
+    text.split_inclusive('\n').filter(is_code).collect()
 }
 
 /// 64-bit FNV-1a. It only has to tell one release of a file from the next.
@@ -130,18 +231,60 @@ mod tests {
     }
 
     #[test]
-    fn comments_stay_at_home() {
-        let source = b"// head\nlet a = 1; // kept\n  /** about b */\nlet b = `\n  text`;\n";
-        assert_eq!(without_comments(source), b"let a = 1; // kept\nlet b = `\n  text`;\n");
+    fn comments_are_not_served() {
+        let source = "// head\n\nlet a = 1; // kept\n  /** about b */\n/**\n * more\n */\nlet b = /** @type {C} */ (`\n  text`);\n";
+        assert_eq!(without_comments(source), "let a = 1; // kept\nlet b = /** @type {C} */ (`\n  text`);\n");
         assert!(ours().all(|(_, text)| !text.contains("\n// ")));
     }
 
     #[test]
+    fn joined_modules_import_only_the_library() {
+        let source =
+            "import { a } from \"./a.js\";\nimport {\n  b,\n  c,\n} from \"./b.js\";\nexport const d = a;\n";
+        assert_eq!(without_imports(source), "const d = a;\n");
+        let script = joined_modules();
+        assert_eq!(script.matches("\nimport ").count(), 0);
+        assert_eq!(script.matches("\nexport ").count(), 0);
+    }
+
+    #[test]
+    fn no_two_modules_declare_the_same_name() {
+        let mut homes = std::collections::HashMap::new();
+        for (module, text) in MODULES {
+            let mut imports = text.split("\nimport ").skip(1).filter_map(|rest| rest.split(';').next());
+            assert!(
+                !imports.any(|it| it.contains(" as ")),
+                "{module} renames an import, which joining would lose"
+            );
+            for line in text.lines() {
+                let line = line.strip_prefix("export ").unwrap_or(line);
+                let line = line.strip_prefix("async ").unwrap_or(line);
+                let Some((keyword, rest)) = line.split_once(' ') else { continue };
+                if ["function", "class", "const", "let"].contains(&keyword) {
+                    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+                    let other = homes.insert(name, module);
+                    assert_eq!(other, None, "{module} declares {name} too");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_file_of_the_folder_is_embedded() {
-        for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            let is_page = name == "index.html";
-            assert!(is_page || find(&name).is_some(), "add {name} to assets.rs");
+        let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/assets"));
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+                let is_module = MODULES.iter().any(|(module, _)| *module == name);
+                let is_known = name == "index.html" || name.ends_with(".d.ts") || is_module;
+                assert!(is_known || find(&name).is_some(), "add {name} to assets.rs");
+            }
         }
     }
 }

@@ -1,0 +1,33 @@
+// @ts-check
+// A hook that sends a request and keeps the answer.
+
+import { useEffect, useState } from "../preact-htm.js";
+
+/**
+ * @import { StateHook } from "../preact-htm.js"
+ * @import { RequestError } from "../types.js"
+ */
+
+/**
+ * Sends a request again when one of `inputs` changes; keeps the last answer in the meantime.
+ * @template T
+ * @param {() => Promise<T>} request
+ * @param {readonly unknown[]} inputs
+ * @returns {{ data?: T, failure?: RequestError, reload: () => void }}
+ */
+export function useRequest(request, inputs) {
+  /** @type {StateHook<{ data?: T, failure?: RequestError }>} */
+  const [answer, setAnswer] = useState({});
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    let current = true;
+    request().then(
+      (data) => current && setAnswer({ data }),
+      (failure) => current && failure.name !== "AbortError" && setAnswer((last) => ({ data: last.data, failure })),
+    );
+    return () => {
+      current = false;
+    };
+  }, [...inputs, round]);
+  return { ...answer, reload: () => setRound((count) => count + 1) };
+}
