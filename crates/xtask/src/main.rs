@@ -19,6 +19,7 @@ mod test;
 mod tidy;
 mod tools;
 mod upstreams;
+mod web;
 
 use std::process::ExitCode;
 
@@ -75,6 +76,12 @@ enum Command {
         /// Only tests whose name contains this
         word: Option<String>,
     },
+    /// Check the format, the line lengths and the types of the page's modules
+    Web {
+        /// Format the files instead of only checking them
+        #[arg(long)]
+        fix: bool,
+    },
     /// Take the pictures of the page that the documentation shows
     Screenshots,
     /// Feed random input to every parser of what comes from outside
@@ -104,6 +111,7 @@ fn main() -> ExitCode {
             directory::run(if bless { directory::Table::Write } else { directory::Table::Check })
         }
         Command::Browser { word } => browser::run(word.as_deref()),
+        Command::Web { fix } => web::run(if fix { web::Format::Write } else { web::Format::Check }),
         Command::Screenshots => browser::screenshots(),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Bench { what } => bench::run(what),

