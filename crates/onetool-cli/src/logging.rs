@@ -36,6 +36,8 @@ pub(crate) fn start(options: &LogOptions<'_>) {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_span_events(spans)
+        // It would be written to stderr, and panic if that is what is closed.
+        .log_internal_errors(false)
         .with_target(false);
     // A subscriber that is there already is as good.
     let _ = if is_json {

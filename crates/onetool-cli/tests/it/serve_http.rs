@@ -156,3 +156,19 @@ async fn h10_a_flood_of_connections_cannot_use_up_the_files_that_may_be_open() {
     let (code, said) = running.stop();
     assert_eq!(code, Some(0), "{said}");
 }
+
+#[tokio::test]
+async fn r7_a_server_whose_stderr_is_closed_still_serves_and_stops() {
+    let sandbox = Sandbox::with_config("http: {token: my-own-token-of-some-length}");
+    let mut running = Running::start(&sandbox);
+    let mut nothing = Command::new("true").stderr(Stdio::piped()).spawn().unwrap();
+    nothing.wait().unwrap();
+    drop(std::mem::replace(&mut running.stderr, BufReader::new(nothing.stderr.take().unwrap())));
+    // Each request logs something, or tries to.
+    for _ in 0..3 {
+        assert_eq!(running.initialize(Some("my-own-token-of-some-length")).await, StatusCode::OK);
+    }
+    let stopped = tokio::task::spawn_blocking(move || running.stop().0);
+    let stopped = tokio::time::timeout(std::time::Duration::from_secs(20), stopped).await;
+    assert_eq!(stopped.expect("it stops").unwrap(), Some(0));
+}
