@@ -61,6 +61,8 @@ async function freePort() {
 // A server with only the HTTP transport of 2024-11-05.
 const port = await freePort();
 const old = spawn(starts.everything.command, ["sse"], { env: { ...process.env, PORT: port }, stdio: "ignore" });
+// It ends with this process, and does not keep it running.
+old.unref();
 process.once("exit", () => old.kill());
 
 const config = join(folder, "onetool.yaml");
