@@ -23,7 +23,7 @@ export function use(packages) {
 
 /** Starts a server over stdio and connects to it as a client that can be asked everything. */
 export async function connect(command, args = [], env = {}) {
-  const capabilities = { sampling: {}, elicitation: {}, roots: {} };
+  const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
   const client = new sdk.Client({ name: "onetool-upstreams", version: "1" }, { capabilities });
   client.setRequestHandler(sdk.CreateMessageRequestSchema, ({ params }) => ({
     role: "assistant",

@@ -141,6 +141,14 @@ await runChecks({
   "the client is asked by an elicitation": async () => {
     assert.match(await call(gateway, "everything_trigger-elicitation-request", {}), /declined/i);
   },
+  "the client is asked to open an address, in the middle of a call and by an error": async () => {
+    const args = { url: "https://example.org/sign-in", message: "Sign in.", elicitationId: "e-1" };
+    await call(gateway, "tool_load", { names: ["everything.trigger-url-elicitation"] });
+    assert.match(await call(gateway, "everything_trigger-url-elicitation", args), /declined to open the URL \(Elicitation ID: e-1\)/);
+    const refused = await call(gateway, "everything_trigger-url-elicitation", { ...args, errorPath: true }).catch((error) => error);
+    assert.equal(refused.code, -32042);
+    assert.equal(refused.data.elicitations[0].url, "https://modelcontextprotocol.io");
+  },
   "prompts are got and completed": async () => {
     const got = await gateway.getPrompt({ name: "everything_args-prompt", arguments: { city: "Paris" } });
     assert.match(got.messages[0].content.text, /Paris/);
