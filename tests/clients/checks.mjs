@@ -205,7 +205,7 @@ async function runCheck(name, check) {
   console.log(`${verdict.padEnd(6)} ${name}${reason}`);
 }
 
-/** Runs every check with one client over one transport, against a gateway of its own. */
+/** Runs every check with one client over one transport, against a separate gateway. */
 async function drive(name, traits, overHttp) {
   const home = join(folder, name.replaceAll(/\W+/g, "-"));
   const config = join(home, "onetool.yaml");

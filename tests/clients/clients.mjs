@@ -40,13 +40,13 @@ export function clients(packages, pythons) {
   };
 }
 
-/** A Python client runs in a process of its own, which reads one line for each request. */
+/** A Python client runs in a separate process, which reads one line per request. */
 function python(interpreter, library, mode) {
   return async (server) => {
     const settings = JSON.stringify({ library, mode, form: FORM, root: ROOT, ...server });
     const child = spawn(interpreter, [join(import.meta.dirname, "driver.py"), settings], { timeout: TIMEOUT });
     const exited = once(child, "exit");
-    // A write to a process that has ended fails; reading tells why it ended.
+    // A write to an exited process fails; reading reports why it exited.
     child.stdin.on("error", () => {});
     const log = text(child.stderr);
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -106,7 +106,7 @@ async def fastmcp(settings):
 
 async def main(settings):
     libraries = {"mcp1": mcp1, "mcp2": mcp2, "fastmcp": fastmcp}
-    # FastMCP's plain methods return types of its own; those with the suffix return the protocol's.
+    # FastMCP's plain methods return its own types; those with the suffix return the protocol's.
     suffix = "_mcp" if settings["library"] == "fastmcp" else ""
     async with libraries[settings["library"]](settings) as (client, revision):
         print(json.dumps(revision), flush=True)

@@ -14,7 +14,7 @@ const [onetool, packages, folder, ...environments] = process.argv.slice(2);
 use(packages);
 const program = finder(packages, environments);
 
-/** Stands in for every web API, so that nothing depends on the network. */
+/** Replaces every web API, so that nothing depends on the network. */
 const api = createServer((_, response) => {
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ success: true, data: { markdown: "# Héllo", metadata: { statusCode: 200 } } }));

@@ -143,7 +143,7 @@ pub struct ResourceContents {
     /// The bytes in base64, if they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
-    /// What else is said of them: `_meta`, and keys of revisions that this version does not know.
+    /// Other keys: `_meta`, and those of newer revisions.
     #[serde(flatten)]
     pub extra: JsonObject,
 }

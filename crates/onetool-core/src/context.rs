@@ -275,7 +275,7 @@ impl CallContext {
         if !request.is_possible(&self.host.client().capabilities) {
             return Err(InputError::Unsupported { capability }.into());
         }
-        // Code cannot be run again: it would do twice what it has done already.
+        // Running code again would repeat its side effects.
         if self.run.is_some() {
             return self.ask_here(request).await;
         }

@@ -40,13 +40,13 @@ impl Link {
 /// Whether there is a connection.
 #[derive(Clone)]
 pub(crate) enum Phase {
-    /// There will be one, or a reason why not.
+    /// Connecting.
     Connecting,
-    /// There is one.
+    /// Connected.
     Up(Arc<Link>),
-    /// There is none, and it is tried again by itself.
+    /// Not connected; retrying automatically.
     Down(Arc<str>),
-    /// There is none, and only a call from `again` on, or somebody who asks for it, makes for another attempt.
+    /// Not connected. A call after `again`, or the operator, starts another attempt.
     GivenUp { reason: Arc<str>, again: Instant },
 }
 

@@ -102,7 +102,7 @@ impl fmt::Display for State {
         match self {
             Self::Connecting => f.write_str("connecting"),
             Self::Connected => f.write_str("connected"),
-            Self::BackingOff { reason, .. } => write!(f, "disconnected and tried again by itself: {reason}"),
+            Self::BackingOff { reason, .. } => write!(f, "disconnected, retrying automatically: {reason}"),
             Self::Failed { reason } => write!(f, "failed: {reason}"),
             Self::Disabled => f.write_str("disabled"),
         }

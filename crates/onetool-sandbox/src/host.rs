@@ -22,12 +22,12 @@ pub trait Host: Send + Sync {
 pub struct HostAnswer {
     /// The value.
     pub value: Value,
-    /// What was said beside the value; an object or a list has it in its attributes `text` and `blocks`.
+    /// Text and other content next to the data. Objects and lists expose it as `text` and `blocks`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
 }
 
-/// What was said beside a value.
+/// Text and other content next to a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
     /// All text.

@@ -14,8 +14,8 @@ Every line below is a test: it gives what CPython gives, or it is refused with t
 [coverage.md](../crates/onetool-sandbox/tests/coverage.md), and sixty-eight whole programs are beside it in
 [programs](../crates/onetool-sandbox/tests/programs). [run.md](run.md) shows how `run` itself is used.
 
-What a tool answers is a plain value. If it says something beside its data, the value is a `dict` or `list` with two more
-attributes: `text`, all that it said, and `blocks`, a list of everything else (images, audio, links), as MCP writes them.
+A call returns a plain value. If the result has text or other content next to its data, the value is a `dict` or `list` with two
+more attributes: `text`, and `blocks`, a list of images, audio and links in MCP's format.
 ";
 
 /// Makes the page.

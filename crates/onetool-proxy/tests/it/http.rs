@@ -102,7 +102,7 @@ async fn r3_a_call_that_was_never_sent_is_made_when_the_server_is_back() {
         ("server 'up' is not connected: cannot connect: ", "server 'up' broke off the connection (");
     assert!(error.starts_with(unsent) || error.starts_with(broken), "{error}");
     let away = state(&upstream, |it| matches!(it, State::BackingOff { .. })).await;
-    assert!(away.to_string().contains("tried again by itself"), "{away}");
+    assert!(away.to_string().contains("retrying automatically"), "{away}");
     let web = Web::start_at(script, address).await;
     state(&upstream, State::is_connected).await;
     assert_eq!(text(&call(&upstream, "pay").await.unwrap()), "pay");

@@ -22,13 +22,13 @@ def _raise(kind, message):
 
 
 class Data(dict):
-    """The data of a tool that said something beside it."""
+    """A tool's data, with its text and other content as attributes."""
 
     __slots__ = ("text", "blocks")
 
 
 class Items(list):
-    """A list of a tool that said something beside it."""
+    """A tool's list, with its text and other content as attributes."""
 
     __slots__ = ("text", "blocks")
 

@@ -171,7 +171,7 @@ async fn short_stream(
             }
         }
     };
-    // What takes longer needs the stream, which tells everybody on the way that it is still there.
+    // Longer calls need the stream: its keep-alives stop proxies from closing the connection.
     let message = tokio::time::timeout(HOLD, first).await.ok().flatten();
     match message.filter(|message| message.len() > LARGE_EVENT && is_response(message)) {
         Some(message) => {
@@ -182,7 +182,7 @@ async fn short_stream(
     }
 }
 
-/// Returns the message in a piece of a stream; there is none in what only keeps it open.
+/// Returns the message in a piece of a stream; keep-alives have none.
 fn message_in(piece: &Bytes) -> Option<Bytes> {
     let data = piece.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data:"))?.trim_ascii();
     (!data.is_empty()).then(|| piece.slice_ref(data))

@@ -291,7 +291,7 @@ impl Gateway {
     /// stored results that have expired. Runs until it is dropped.
     pub async fn work(&self) {
         if self.inner.sources.are_many() {
-            // Programs that all start at once make what code runs in late, and everybody waits for that.
+            // Many servers starting together would delay the Python worker, which every `run` waits for.
             let _ = tokio::time::timeout(GREETING, self.server().greeted()).await;
             self.warm().await;
         }

@@ -13,7 +13,7 @@ pub enum SourceState {
     Connecting,
     /// Its tools can be called.
     Connected,
-    /// It could not be reached, or was lost, and is tried again by itself.
+    /// It could not be reached, or was lost, and is retried automatically.
     Retrying {
         /// Why.
         reason: String,

@@ -233,7 +233,7 @@ fn answer_of(output: ToolOutput, is_wrapped: bool) -> HostAnswer {
     }
 }
 
-/// Returns data, with what was said beside it, unless that is the data once more.
+/// Returns data, with the text and other content next to it unless the text only repeats the data.
 fn data_of(mut output: ToolOutput, is_wrapped: bool) -> HostAnswer {
     let text = text_of(&output);
     let mut value = output.structured_content.take().unwrap_or_default();

@@ -35,8 +35,8 @@ fn info(report: SourceReport) -> ServerInfo {
     let next_action = match (&report.state, &report.conflict) {
         (_, Some(_)) | (SourceState::Connected | SourceState::Disabled, _) => None,
         (SourceState::Connecting, _) => Some("It has not answered yet."),
-        (SourceState::Retrying { .. }, _) => Some("It is tried again by itself; reconnecting tries at once."),
-        (SourceState::Failed { .. }, _) => Some("Mend it, then reconnect."),
+        (SourceState::Retrying { .. }, _) => Some("Retrying automatically; reconnect to retry immediately."),
+        (SourceState::Failed { .. }, _) => Some("Fix it, then reconnect."),
     };
     ServerInfo {
         name: report.name,
