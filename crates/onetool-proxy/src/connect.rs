@@ -67,7 +67,7 @@ pub(crate) struct ConnectError {
 pub(crate) enum Cause {
     /// Trying again would not help.
     Permanent,
-    /// The program ended, or said nothing that we understand, before it answered.
+    /// The program exited, or printed only garbage, before it answered.
     Ended,
     /// It did not answer in time.
     Silent,
@@ -152,7 +152,9 @@ impl Connector {
             .map_err(|reason| ConnectError { reason, cause: Cause::Permanent })?;
         let old = || sse::open(self.name.clone(), url, client.clone(), headers.clone(), max);
         if !self.has_old_transport.load(Ordering::Relaxed) {
-            let transport = http::transport(self.name.clone(), url, client.clone(), headers.clone(), max);
+            let patience = self.config.timeout;
+            let transport =
+                http::transport(self.name.clone(), url, client.clone(), headers.clone(), max, patience);
             let opened = self.open(transport, None, generation, opening).await;
             match opened {
                 Err(error) if error.cause == Cause::NotUnderstood => {

@@ -1,5 +1,7 @@
 //! Bodies of HTTP responses, read up to a limit: whole ones, and streams of server-sent events.
 
+use std::time::Duration;
+
 use futures::{Stream, StreamExt as _, stream};
 use reqwest::Response;
 use rmcp::model::RequestId;
@@ -15,19 +17,27 @@ const RAW: &str = "onetool/raw";
 /// A body that could not be read.
 pub(crate) enum ReadError {
     TooLong,
+    TooLate,
     Broken(reqwest::Error),
 }
 
 /// Reads a whole body.
-pub(crate) async fn read(mut response: Response, max: usize) -> Result<Vec<u8>, ReadError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(ReadError::Broken)? {
-        if body.len() + chunk.len() > max {
-            return Err(ReadError::TooLong);
+pub(crate) async fn read(
+    mut response: Response,
+    max: usize,
+    patience: Duration,
+) -> Result<Vec<u8>, ReadError> {
+    let whole = async {
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(ReadError::Broken)? {
+            if body.len() + chunk.len() > max {
+                return Err(ReadError::TooLong);
+            }
+            body.extend_from_slice(&chunk);
         }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
+        Ok(body)
+    };
+    tokio::time::timeout(patience, whole).await.unwrap_or(Err(ReadError::TooLate))
 }
 
 /// Reads the events of a body, each up to a limit.

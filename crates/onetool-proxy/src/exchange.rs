@@ -26,6 +26,9 @@ use crate::link::Link;
 use crate::scrub::cut;
 use crate::unreadable;
 
+/// Questions of one call that may be open at the same time.
+const MAX_QUESTIONS: usize = 16;
+
 /// A request that got no result.
 pub(crate) enum Failure {
     /// The upstream answered with an error.
@@ -98,6 +101,9 @@ pub(crate) async fn exchange(
                 return Err(Failure::Lost(reason.to_string()));
             }
             Some(event) = events.recv() => match event {
+                Event::Ask { answer, .. } if questions.len() >= MAX_QUESTIONS => {
+                    let _ = answer.send(Err("the call has too many open questions".to_owned()));
+                }
                 Event::Ask { request, answer } => questions.push(async move {
                     let asked = cx.ask_here(request).await;
                     let _ = answer.send(asked.map_err(|error| error.to_string()));

@@ -30,6 +30,8 @@ const MAX_REDIRECTS: usize = 5;
 const CONCURRENT_REQUESTS: usize = 64;
 /// How much of a failed response is read: an error of JSON-RPC is small, and a page for people is not shown.
 const MAX_FAILURE: usize = 64 * 1024;
+/// How long such a response may take to arrive.
+const FAILURE_PATIENCE: Duration = Duration::from_secs(5);
 /// How long to wait for a connection; a server that takes longer to accept one is not there.
 const MAX_CONNECT: Duration = Duration::from_secs(15);
 
@@ -67,6 +69,7 @@ pub(crate) fn transport(
     client: reqwest::Client,
     headers: Headers,
     max_message: usize,
+    patience: Duration,
 ) -> StreamableHttpClientTransport<Client> {
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(headers)
@@ -74,7 +77,7 @@ pub(crate) fn transport(
         .max_sse_event_size(max_message)
         // The SDK would repeat every call of a lost session, also one that must not run twice.
         .reinit_on_expired_session(false);
-    StreamableHttpClientTransport::with_client(Client { name, max_message, inner: client }, config)
+    StreamableHttpClientTransport::with_client(Client { name, max_message, patience, inner: client }, config)
 }
 
 /// Sends messages and reads responses, of which none is longer than the limit.
@@ -82,6 +85,8 @@ pub(crate) fn transport(
 pub(crate) struct Client {
     name: Arc<str>,
     max_message: usize,
+    /// How long a body may take to arrive. Nobody waits for a call longer than that.
+    patience: Duration,
     inner: reqwest::Client,
 }
 
@@ -105,8 +110,9 @@ impl Client {
             return Err(HttpError::UnexpectedContentType((!kind.is_empty()).then_some(kind)));
         }
         let failed = |reason: &str| unreadable::failed(&self.name, id.clone(), reason);
-        let answer = match events::read(response, self.max_message).await {
+        let answer = match events::read(response, self.max_message, self.patience).await {
             Err(ReadError::Broken(error)) => return Err(HttpError::Client(error)),
+            Err(ReadError::TooLate) => failed("it did not arrive in time"),
             Err(ReadError::TooLong) => failed(&events::too_long(self.max_message)),
             Ok(body) => reader.message(&body).unwrap_or_else(|error| failed(&error)),
         };
@@ -156,7 +162,7 @@ impl StreamableHttpClient for Client {
         let says_enough = !is_json || status == StatusCode::TOO_MANY_REQUESTS;
         let body = match busy {
             Some(busy) if says_enough => return Err(busy.into()),
-            _ => events::read(response, MAX_FAILURE).await.unwrap_or_default(),
+            _ => events::read(response, MAX_FAILURE, FAILURE_PATIENCE).await.unwrap_or_default(),
         };
         let is_denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let error = serde_json::from_slice(&body).ok().filter(|_| !is_denied);

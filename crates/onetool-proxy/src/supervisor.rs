@@ -12,8 +12,12 @@ use tokio_util::task::TaskTracker;
 use crate::connect::{Cause, ConnectError, Connection, Connector, Opening};
 use crate::link::{Access, Link, Phase};
 use crate::lists::{Listing, list};
+use crate::scrub::cut;
 use crate::tap::{Changes, List};
 use crate::{Snapshot, State, Transport, prompt, resource, tool};
+
+/// The longest version that is remembered; the server chooses it.
+const MAX_VERSION: usize = 200;
 
 /// How long to wait for what is remembered of a server; the worst is that it is asked once more.
 const RECALL_PATIENCE: Duration = Duration::from_millis(500);
@@ -251,11 +255,18 @@ impl Supervisor {
             self.publish(Phase::GivenUp { reason: reason.clone(), again }, |snapshot| {
                 snapshot.state = State::Failed { reason };
             });
+            let called = async {
+                loop {
+                    self.access.called.notified().await;
+                    // A call that asked during the last attempt got its answer from that one.
+                    if again <= Instant::now() {
+                        return;
+                    }
+                }
+            };
             tokio::select! {
                 () = self.access.reconnect.notified() => *failures = Failures::default(),
-                () = self.access.called.notified() => {
-                    *failures = Failures { is_last_chance: true, ..Failures::default() };
-                }
+                () = called => *failures = Failures { is_last_chance: true, ..Failures::default() },
                 () = self.connector.shutdown.cancelled() => return false,
             }
             return true;
@@ -342,7 +353,8 @@ impl Era {
     /// Learns from a connection, and remembers what the next run of the gateway should know.
     fn found(&mut self, connection: &Connection, connector: &Connector) {
         let link = &connection.link;
-        let version = link.info.server_info.as_ref().map(|it| it.version.clone()).unwrap_or_default();
+        let version = link.info.server_info.as_ref().map(|it| cut(&it.version, MAX_VERSION).to_owned());
+        let version = version.unwrap_or_default();
         if let (Some(memory), Transport::Stdio { command, args, .. }) =
             (&connector.around.memory, &connector.config.transport)
         {

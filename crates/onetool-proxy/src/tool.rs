@@ -94,6 +94,8 @@ fn take_required_defaults(schema: &mut Value) -> JsonObject {
 /// Takes what else a definition says, as long as it has the form that the protocol gives it: clients refuse a whole
 /// list for one key that has not.
 fn extra(definition: &mut Value) -> JsonObject {
+    /// Larger extras are dropped: every client gets them with the list.
+    const MAX: usize = 64 * 1024;
     const OWN: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "_meta"];
     const HINTS: [&str; 4] = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
     let mut extra = object(std::mem::take(definition)).unwrap_or_default();
@@ -113,7 +115,10 @@ fn extra(definition: &mut Value) -> JsonObject {
         "icons" => value.as_array().is_some_and(|icons| icons.iter().all(|icon| icon["src"].is_string())),
         _ => true,
     });
-    extra
+    if serde_json::to_string(&extra).is_ok_and(|text| text.len() > MAX) {
+        extra.retain(|key, _| key == "annotations" || key == "execution");
+    }
+    if serde_json::to_string(&extra).is_ok_and(|text| text.len() > MAX) { JsonObject::new() } else { extra }
 }
 
 fn hints(annotations: &Value) -> Option<ToolAnnotations> {

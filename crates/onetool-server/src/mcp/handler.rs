@@ -143,7 +143,7 @@ impl Handler {
             Step::Done(output) => Ok(Served::Done(output)),
             Step::Ended => Err(ErrorData::internal_error("the call was cancelled", None)),
             Step::Ask(requests) => {
-                let Ok(name) = self.wire().parked.park(talk) else {
+                let Ok(name) = self.wire().parked.park(&caller, talk) else {
                     let text = "too many calls wait for answers of their clients; try again later";
                     return Err(ErrorData::internal_error(text, None));
                 };
@@ -372,7 +372,7 @@ impl ServerHandler for Handler {
             CallError::Failed { source: ToolError::UrlRequired { message, data }, .. } if shows_urls(&cx) => {
                 Err(ErrorData::new(ErrorCode(-32042), message, Some(data)))
             }
-            // Everything else is news for the model, which can mend its call.
+            // The model can read every other error and fix its call.
             _ => Ok(convert::output(ToolOutput::error(error.to_string()), is_stateless).into()),
         }
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use onetool_core::sync::Unpoisoned as _;
-use onetool_core::{BoxFuture, CallHost, ClientInfo, InputError, InputRequest, LogLevel, Progress};
+use onetool_core::{BoxFuture, CallHost, Caller, ClientInfo, InputError, InputRequest, LogLevel, Progress};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -21,38 +21,51 @@ use super::call::ClientCall;
 
 /// How long a call waits for its client to come back.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Calls that may wait at the same time.
+/// Calls that may wait at the same time, in all and per caller.
 const MAX_PARKED: usize = 256;
+const MAX_PER_CALLER: usize = 32;
 /// Questions of one call that may be open at the same time.
 const MAX_OPEN: usize = 16;
 
 /// The calls that wait, by names that cannot be guessed.
 #[derive(Default)]
-pub(crate) struct ParkedCalls(Arc<Mutex<HashMap<String, Box<dyn Any + Send>>>>);
+pub(crate) struct ParkedCalls(Arc<Mutex<HashMap<String, Parked>>>);
+
+struct Parked {
+    caller: Caller,
+    talk: Box<dyn Any + Send>,
+    /// Forgets the call when its time is over.
+    _timer: AbortOnDropHandle<()>,
+}
 
 impl ParkedCalls {
     /// Keeps a call and returns its name; gives it back where too many wait.
-    pub(super) fn park<T: Send + 'static>(&self, talk: Talk<T>) -> Result<String, Talk<T>> {
+    pub(super) fn park<T: Send + 'static>(&self, caller: &Caller, talk: Talk<T>) -> Result<String, Talk<T>> {
         let name = format!("{:032x}", u128::from_ne_bytes(crate::random::bytes()));
         let mut calls = lock(&self.0);
-        if calls.len() >= MAX_PARKED {
+        let own = calls.values().filter(|parked| parked.caller == *caller).count();
+        if calls.len() >= MAX_PARKED || own >= MAX_PER_CALLER {
             return Err(talk);
         }
-        calls.insert(name.clone(), Box::new(talk));
-        let (calls, forgotten) = (Arc::downgrade(&self.0), name.clone());
-        tokio::spawn(async move {
+        let (all, forgotten) = (Arc::downgrade(&self.0), name.clone());
+        let timer = tokio::spawn(async move {
             tokio::time::sleep(PATIENCE).await;
-            if let Some(calls) = calls.upgrade() {
-                lock(&calls).remove(&forgotten);
+            if let Some(calls) = all.upgrade() {
+                // Dropped after the lock: it holds this very task.
+                let over = lock(&calls).remove(&forgotten);
+                drop(over);
             }
         });
+        let parked =
+            Parked { caller: caller.clone(), talk: Box::new(talk), _timer: AbortOnDropHandle::new(timer) };
+        calls.insert(name.clone(), parked);
         Ok(name)
     }
 
     /// Takes a call that waits; none if it is over, or never was.
     pub(super) fn take<T: Send + 'static>(&self, name: &str) -> Option<Talk<T>> {
-        let talk = lock(&self.0).remove(name)?;
-        talk.downcast().ok().map(|talk| *talk)
+        let parked = lock(&self.0).remove(name)?;
+        parked.talk.downcast().ok().map(|talk| *talk)
     }
 }
 
@@ -202,5 +215,30 @@ impl CallHost for TalkHost {
                 Err(_) => Err(refused("no answer came within ten minutes")),
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn talk() -> Talk<()> {
+        Talk::begin(ClientInfo::default(), |_| std::future::pending())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn seam_11_one_caller_parks_a_bounded_number_of_calls_and_nobody_forever() {
+        let calls = ParkedCalls::default();
+        let (greedy, other) = (Caller::default(), Caller { profile: "other".into(), ..Caller::default() });
+        let names: Vec<String> =
+            (0..MAX_PER_CALLER).filter_map(|_| calls.park(&greedy, talk()).ok()).collect();
+        assert_eq!(names.len(), MAX_PER_CALLER);
+        assert!(calls.park(&greedy, talk()).is_err());
+        let others = calls.park(&other, talk()).ok();
+        assert!(others.is_some(), "another caller has room");
+        assert!(calls.take::<()>(&names[0]).is_some());
+        assert!(calls.park(&greedy, talk()).is_ok(), "a call that was taken up makes room");
+        tokio::time::sleep(PATIENCE * 2).await;
+        assert!(lock(&calls.0).is_empty());
     }
 }

@@ -3,11 +3,12 @@
 
 use std::fmt::Write as _;
 
+use memchr::memmem;
 use onetool_core::{ContentBlock, json_weight};
 use serde_json::Value;
 
 /// Most blocks that are kept for the end of a run, and most bytes of them.
-const MAX_KEPT: usize = 256;
+const MAX_KEPT: usize = 64;
 const MAX_KEPT_BYTES: usize = 64 << 20;
 /// Most bytes that one response carries; clients hang up on larger messages.
 const MAX_ATTACHED_BYTES: usize = 8 << 20;
@@ -42,7 +43,8 @@ impl Attachments {
 
     /// Replaces blocks in the JSON of a value by notes; what is left of them in texts is for [`Attachments::in_text`].
     pub(super) fn in_value(&self, json: String, max_tree: usize) -> String {
-        let is_there = self.data_blocks().any(|(_, mark, _)| json.contains(mark));
+        let is_there =
+            self.data_blocks().any(|(_, mark, _)| memmem::find(json.as_bytes(), mark.as_bytes()).is_some());
         if !is_there || json_weight(json.as_bytes()) > max_tree {
             return json;
         }
@@ -87,16 +89,17 @@ impl Attachments {
         };
         for (number, data, block) in self.data_blocks() {
             let note = note(number, block);
-            if text.contains(data) {
+            let is_there = memmem::find(text.as_bytes(), data.as_bytes()).is_some();
+            if is_there {
                 text = text.replace(data, &note);
             }
-            if text.contains(&note) {
+            if is_there || memmem::find(text.as_bytes(), note.as_bytes()).is_some() {
                 attach(block, data.len());
             }
         }
         for block in &self.blocks {
             if let ContentBlock::ResourceLink { uri, .. } = block
-                && text.contains(uri.as_str())
+                && memmem::find(text.as_bytes(), uri.as_bytes()).is_some()
             {
                 attach(block, uri.len());
             }
@@ -130,7 +133,7 @@ fn mark(block: &ContentBlock) -> Option<&str> {
     .filter(|data| data.len() >= MIN_DATA)
 }
 
-/// Says what stands in for a block.
+/// Describes a block where its data was.
 fn note(number: usize, block: &ContentBlock) -> String {
     let (kind, mime_type) = match block {
         ContentBlock::Image { mime_type, .. } => ("image", mime_type.as_str()),
