@@ -32,7 +32,10 @@ use crate::{Surroundings, Transport, UpstreamConfig, http, sse};
 /// How long the SDK may take to close a connection, which for HTTP ends the session on the other side.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
-/// A connection that stands.
+/// How long a server that names `server/discover` on its standard error may take to answer it.
+const COMPLAINT_GRACE: Duration = Duration::from_secs(1);
+
+/// An open connection.
 pub(crate) struct Connection {
     pub(crate) link: Arc<Link>,
     pub(crate) changes: Arc<Changes>,
@@ -54,6 +57,8 @@ struct ChildPart {
     last_words: LastWords,
     findings: Findings,
     stderr: JoinHandle<()>,
+    /// Cancelled when the child complains about the question for the newest revision.
+    complaint: CancellationToken,
 }
 
 /// A connection that could not be made.
@@ -192,13 +197,15 @@ impl Connector {
             },
         })?;
         let (last_words, findings) = (LastWords::default(), Findings::default());
-        let readers = Readers { last_words: last_words.clone(), output: self.output.clone() };
+        let complaint = CancellationToken::new();
+        let (words, output) = (last_words.clone(), self.output.clone());
+        let readers = Readers { last_words: words, output, complaint: complaint.clone() };
         let draining = drain(streams.stderr, self.name.clone(), self.scrubber.clone(), readers);
         let stderr = tokio::spawn(draining);
         let limits = self.config.limits.clone();
         let transport =
             LineTransport::new(self.name.clone(), streams.stdout, streams.stdin, limits, findings.clone());
-        let child = ChildPart { process, last_words, findings, stderr };
+        let child = ChildPart { process, last_words, findings, stderr, complaint };
         self.open(transport, Some(child), generation, opening).await
     }
 
@@ -219,8 +226,19 @@ impl Connector {
         let stop = CancellationToken::new();
         let opened = serve_client_with_lifecycle_and_ct(client, tap, opening.mode(), stop.clone());
         let patience = self.config.connect_timeout;
+        let complaint =
+            child.as_ref().filter(|_| opening == Opening::Auto).map(|child| child.complaint.clone());
+        let complained = async {
+            match complaint {
+                Some(complaint) => complaint.cancelled().await,
+                None => std::future::pending().await,
+            }
+            // A server that merely logs what it receives answers now.
+            tokio::time::sleep(COMPLAINT_GRACE).await;
+        };
         let opened: Result<RunningService<_, _>, (String, Cause)> = tokio::select! {
             opened = opened => opened.map_err(|error| explain(&error)),
+            () = complained => Err(("it failed on `server/discover`".to_owned(), Cause::Ended)),
             () = tokio::time::sleep(patience) => {
                 let seconds = patience.as_secs_f64();
                 Err((format!("it did not answer `initialize` within {seconds} s"), Cause::Silent))

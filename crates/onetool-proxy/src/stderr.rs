@@ -7,6 +7,7 @@ use std::time::Duration;
 use onetool_core::sync::Unpoisoned as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::scrub::{Scrubber, cut};
 
@@ -64,7 +65,12 @@ impl ErrorOutput {
 pub(crate) struct Readers {
     pub(crate) last_words: LastWords,
     pub(crate) output: ErrorOutput,
+    /// Cancelled by the first line that names [`QUESTION`].
+    pub(crate) complaint: CancellationToken,
 }
+
+/// The method that a server of an old SDK names when it fails on it, without exiting.
+const QUESTION: &str = "server/discover";
 
 /// Reads a child's standard error until it ends.
 pub(crate) async fn drain(
@@ -97,6 +103,9 @@ fn finish(line: &mut Vec<u8>, log: &mut MeasuredLog, scrubber: &Scrubber, reader
     let text = scrubber.scrub(String::from_utf8_lossy(line).trim());
     let text = cut(&text, LINE_MAX);
     line.clear();
+    if text.contains(QUESTION) {
+        readers.complaint.cancel();
+    }
     if !text.is_empty() {
         readers.last_words.push(text);
         readers.output.push(text);

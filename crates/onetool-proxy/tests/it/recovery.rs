@@ -103,7 +103,7 @@ async fn seam_12_a_server_that_was_given_up_is_tried_again_by_a_call_and_not_too
 }
 
 #[tokio::test]
-async fn seam_8_a_server_that_ends_when_asked_is_started_again_immediately_and_that_is_remembered() {
+async fn seam_8_a_server_that_fails_when_asked_is_started_again_immediately_and_that_is_remembered() {
     let folder = tempfile::tempdir().unwrap();
     let memory = Arc::new(Memory::default());
     let surroundings = Surroundings { memory: Some(memory.clone()), ..guarded() };
@@ -112,30 +112,33 @@ async fn seam_8_a_server_that_ends_when_asked_is_started_again_immediately_and_t
         let method = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["method"].clone();
         text.lines().map(method).filter(|it| it != "notifications/initialized").collect::<Vec<_>>()
     };
-    let config = |record: &str| {
+    let config = |word: &str, record: &str| {
         let record = format!("record={}", folder.path().join(record).display());
-        let mut config = scripted(&["die-of-the-unknown", &record]);
+        let mut config = scripted(&[word, &record]);
         // No pause comes to an end within the test.
         config.timing.backoff_first = Duration::from_mins(10);
         config.timing.backoff_max = Duration::from_mins(10);
         config
     };
-    let upstream = Upstream::start(config("first"), surroundings.clone());
-    let mut states = upstream.watch();
-    states.wait_for(|it| it.state != State::Connecting).await.unwrap();
-    assert!(upstream.snapshot().state.is_connected(), "{:?}", upstream.snapshot());
-    upstream.shut_down().await;
-    assert_eq!(sent("first")[..2], ["server/discover", "initialize"]);
-    assert_eq!(memory.0.lock().unwrap().as_deref(), Some("1.2.3"));
+    for (word, record) in [("choke-on-the-unknown", "hangs"), ("die-of-the-unknown", "first")] {
+        *memory.0.lock().unwrap() = None;
+        let upstream = Upstream::start(config(word, record), surroundings.clone());
+        let mut states = upstream.watch();
+        states.wait_for(|it| it.state != State::Connecting).await.unwrap();
+        assert!(upstream.snapshot().state.is_connected(), "{:?}", upstream.snapshot());
+        upstream.shut_down().await;
+        assert_eq!(sent(record)[..2], ["server/discover", "initialize"]);
+        assert_eq!(memory.0.lock().unwrap().as_deref(), Some("1.2.3"));
+    }
 
-    let upstream = Upstream::start(config("second"), surroundings.clone());
+    let upstream = Upstream::start(config("die-of-the-unknown", "second"), surroundings.clone());
     state(&upstream, State::is_connected).await;
     upstream.shut_down().await;
     assert_eq!(sent("second")[0], "initialize");
 
     // Another version may speak a newer revision.
     *memory.0.lock().unwrap() = Some("1.2.2".to_owned());
-    let upstream = Upstream::start(config("third"), surroundings);
+    let upstream = Upstream::start(config("die-of-the-unknown", "third"), surroundings);
     state(&upstream, State::is_connected).await;
     upstream.shut_down().await;
     assert_eq!(sent("third")[0], "initialize");
