@@ -1,4 +1,4 @@
-//! Frames that a program's process sends to the gateway.
+//! Frames from a sandboxed process to the gateway.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

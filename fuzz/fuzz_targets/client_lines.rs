@@ -1,4 +1,4 @@
-//! Lines of an MCP client over stdio.
+//! Lines from an MCP client over stdio.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Commands as agents send them: trigger words, fences, backticks, indentation, one literal call.
+//! Commands as agents send them: trigger words, fences, backticks, indentation, single literal calls.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

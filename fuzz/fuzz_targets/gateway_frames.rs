@@ -1,4 +1,4 @@
-//! Frames that the gateway sends to a program's process.
+//! Frames from the gateway to a sandboxed process.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

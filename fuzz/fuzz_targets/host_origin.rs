@@ -1,4 +1,4 @@
-//! The `Host` and `Origin` headers: nothing that names another machine is taken for this one.
+//! The `Host` and `Origin` headers: no other machine's name passes as loopback.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,29 +6,28 @@ use onetool_core::{Authority, WebOrigin};
 
 fuzz_target!(|text: &str| {
     if let Some(host) = Authority::parse(text) {
-        assert!(!host.is_loopback() || is_here(text), "{text:?} is not this machine");
+        assert!(!host.is_loopback() || may_be_loopback(text), "{text:?} is not this machine");
     }
     if let Some(origin) = WebOrigin::parse(text) {
         let host = text.split_once("://").map_or(text, |(_, host)| host);
-        assert!(!origin.is_loopback() || is_here(host), "{text:?} is not this machine");
+        assert!(!origin.is_loopback() || may_be_loopback(host), "{text:?} is not this machine");
     }
 });
 
-/// Decides by the plainest reading of a host: a name or an address, maybe a port, and nothing else.
-fn is_here(host: &str) -> bool {
+/// Reads a host in the simplest way: a name or an address, an optional port, and nothing else.
+fn may_be_loopback(host: &str) -> bool {
     let host = host.to_lowercase();
     if host.contains(['@', '/', '\\', '?', '#', '%']) || host.contains(char::is_whitespace) {
         return false;
     }
-    // A name ends at the port; an IPv6 address is in brackets, or the whole.
+    // A name ends at the port; an IPv6 address is in brackets, or is the whole host.
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) if port.is_empty() || port.starts_with(':') => address.to_owned(),
         Some(_) => return false,
         None if host.matches(':').count() > 1 => host.clone(),
         None => host.split(':').next().unwrap_or_default().to_owned(),
     };
-    // Foreign digits and letters that browsers read as ASCII are left to the parser.
-    let is_plain = name.is_ascii();
+    // Browsers read some non-ASCII digits and letters as ASCII; this check trusts the parser with them.
     let is_number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
-    !is_plain || name == "localhost" || name.contains(':') || name.split('.').any(is_number)
+    !name.is_ascii() || name == "localhost" || name.contains(':') || name.split('.').any(is_number)
 }

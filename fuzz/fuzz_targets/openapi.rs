@@ -1,4 +1,4 @@
-//! API descriptions, as JSON and as YAML, and the messages in which they are sent to the process that reads them.
+//! OpenAPI descriptions in JSON and YAML, and the messages that carry them to the process that parses them.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

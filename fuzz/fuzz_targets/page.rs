@@ -1,5 +1,5 @@
-//! Web pages. Their parsers may use any amount of stack and memory on large inputs, which is what the cage is for; small
-//! ones must come out whole.
+//! Web pages. On large inputs the parsers may use any amount of stack and memory, which the cage contains; small inputs
+//! must not fail.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

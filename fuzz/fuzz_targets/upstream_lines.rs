@@ -1,4 +1,4 @@
-//! Lines of another MCP server over stdio.
+//! Lines from an upstream MCP server over stdio.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The layers around a process: it can compute and use its open descriptors, and do nothing else.
+//! The cage: layers that restrict a process to computing and using its open descriptors.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,29 +10,29 @@ use crate::filters::Filters;
 use crate::report::{CageReport, Layer};
 use crate::{capabilities, files};
 
-/// The layers around a process and its children.
+/// The layers that restrict a process and its children.
 ///
-/// A layer that this kernel offers is applied, or entering fails: there is no quiet way to run without one. What the
-/// kernel does not offer is reported as missing, and whoever starts the process decides whether that is acceptable.
+/// If a layer that the kernel supports cannot be applied, entering the cage fails; it is never skipped silently. A layer
+/// that the kernel does not support is reported as missing, and the caller decides whether that is acceptable.
 pub struct Cage {
-    /// What is in place around this process, and so around every child.
+    /// The layers of this process, which its children inherit.
     outer: CageReport,
     /// The filters that a child installs.
     inner: Option<Filters>,
 }
 
 impl Cage {
-    /// Cages this process, for good. It can still fork, watch its children and pass messages.
+    /// Cages this process permanently. It can still fork, monitor its children and pass messages.
     ///
-    /// `namespaces` is what [`isolate`](crate::isolate) returned before.
+    /// `namespaces` is the result of [`isolate`](crate::isolate).
     ///
     /// # Errors
-    /// When a layer that the kernel offers cannot be applied.
+    /// If a layer that the kernel supports cannot be applied.
     pub fn enter(namespaces: Layer) -> io::Result<Self> {
         let capabilities = capabilities::drop_all_but(CapabilitySet::empty())?;
         rustix::thread::set_no_new_privs(true)?;
-        let landlock = files::forbid_all_but(&[])?;
-        let inner = if has_seccomp() { Some(filters()?) } else { None };
+        let landlock = files::restrict_to(&[])?;
+        let inner = if has_seccomp() { Some(install_filters()?) } else { None };
         let seccomp = if inner.is_some() { Layer::Applied } else { Layer::Missing };
         let no_new_privs = Layer::Applied;
         let outer =
@@ -40,11 +40,11 @@ impl Cage {
         Ok(Self { outer, inner })
     }
 
-    /// Closes the cage around this process, a child of the one that entered it (or that process itself, if it needs no
-    /// children). `address_space` is how many bytes of addresses it may use.
+    /// Closes the cage around this process: a child of the process that entered it, or that process itself if it needs no
+    /// children. `address_space` is the maximum size of its address space, in bytes.
     ///
     /// # Errors
-    /// When a layer that the kernel offers cannot be applied; the caller must exit.
+    /// If a layer that the kernel supports cannot be applied; the caller must exit.
     pub fn close(&self, address_space: u64) -> io::Result<CageReport> {
         limit_resources(address_space)?;
         if let Some(inner) = &self.inner {
@@ -54,16 +54,17 @@ impl Cage {
     }
 }
 
-/// Cages this process, for good, but for files in `directories`: it can read and write those, as its user may. It cannot
-/// use the network, start programs, or touch other processes.
+/// Cages this process permanently, except that it can read and write files in `directories`, with its user's
+/// permissions. It cannot use the network, start programs, or access other processes.
 ///
 /// # Errors
-/// When a layer that the kernel offers cannot be applied; the caller must exit.
+/// If a layer that the kernel supports cannot be applied; the caller must exit.
 pub(crate) fn enter_with_files(directories: &[PathBuf], address_space: u64) -> io::Result<()> {
-    // A user namespace would change whose files it may open. Root without this one could not open those of others.
+    // No user namespace, because it would change which files the process may open. Without this capability, root could
+    // not open other users' files.
     capabilities::drop_all_but(CapabilitySet::DAC_OVERRIDE)?;
     rustix::thread::set_no_new_privs(true)?;
-    files::forbid_all_but(directories)?;
+    files::restrict_to(directories)?;
     limit(Resource::As, address_space)?;
     limit(Resource::Core, 0)?;
     limit(Resource::Nofile, 64)?;
@@ -73,13 +74,13 @@ pub(crate) fn enter_with_files(directories: &[PathBuf], address_space: u64) -> i
     Ok(())
 }
 
-/// Tells whether this kernel has seccomp.
+/// Returns whether this kernel has seccomp.
 fn has_seccomp() -> bool {
     rustix::thread::secure_computing_mode().is_ok()
 }
 
 /// Installs the outer filters and returns the inner ones.
-fn filters() -> io::Result<Filters> {
+fn install_filters() -> io::Result<Filters> {
     let (outer, inner) = (Filters::outer(), Filters::inner());
     outer.map_err(io::Error::other)?.install()?;
     inner.map_err(io::Error::other)
@@ -89,8 +90,8 @@ fn limit_resources(address_space: u64) -> io::Result<()> {
     limit(Resource::As, address_space)?;
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
-    // Roughly what is open already, which keeps working. (At 0, `poll` would refuse to wait on any.) The number of
-    // processes needs no limit: only threads can be created, and each one uses memory.
+    // About the number of open descriptors, which keep working; with 0, `poll` would reject them. The number of processes
+    // needs no limit: seccomp allows only threads, and each one uses memory.
     limit(Resource::Nofile, 8)
 }
 

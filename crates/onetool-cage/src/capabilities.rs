@@ -1,4 +1,4 @@
-//! Capabilities: a caged process has none, not even as root.
+//! Capabilities: a caged process drops them, even as root.
 
 use std::io;
 
@@ -9,20 +9,20 @@ use rustix::thread::{
 
 use crate::Layer;
 
-/// Drops every capability of this process but those to keep, for good.
+/// Permanently drops all capabilities of this process except `kept`.
 pub(crate) fn drop_all_but(kept: CapabilitySet) -> io::Result<Layer> {
-    // Needs a privilege that an ordinary user does not have, and then does not need either: a process that has no
-    // capabilities and can never gain privileges gets nothing out of the bounding set.
+    // Fails for ordinary users, which is fine: without capabilities, and with no way to gain privileges, the bounding set
+    // is useless.
     for capability in CapabilitySet::all().difference(kept).iter() {
         let _ = remove_capability_from_bounding_set(capability);
     }
     clear_ambient_capability_set()?;
     let (kept, none) = (capabilities(None)?.permitted & kept, CapabilitySet::empty());
     set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?;
-    let left = capabilities(None)?;
-    if left.permitted == kept && left.effective == kept {
+    let remaining = capabilities(None)?;
+    if remaining.permitted == kept && remaining.effective == kept {
         Ok(Layer::Applied)
     } else {
-        Err(io::Error::other("the process kept capabilities"))
+        Err(io::Error::other("cannot drop all capabilities"))
     }
 }

@@ -1,13 +1,13 @@
-//! How to start a process that puts itself into a cage.
+//! The command that starts a caged process.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// How to start a process that puts itself into a cage.
+/// The command that starts a process that cages itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program.
     pub program: PathBuf,
-    /// Its arguments; what the process is to do is added to them.
+    /// Its first arguments; the arguments that describe its work are appended.
     pub args: Vec<OsString>,
 }

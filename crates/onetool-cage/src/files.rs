@@ -1,4 +1,4 @@
-//! Landlock: no file can be opened, no port reached.
+//! Landlock: denies access to files and the network.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ use landlock::{
 
 use crate::Layer;
 
-/// Forbids this process every file, port and abstract socket, for good; except that it may read and write, but not
-/// execute, what is in `directories`.
-pub(crate) fn forbid_all_but(directories: &[PathBuf]) -> io::Result<Layer> {
+/// Permanently denies this process access to files, ports and abstract sockets, except that it can read and write, but
+/// not execute, files in `directories`.
+pub(crate) fn restrict_to(directories: &[PathBuf]) -> io::Result<Layer> {
     let abi = ABI::V6;
     let data = AccessFs::from_all(abi) & !AccessFs::Execute;
     let restricted = Ruleset::default()
@@ -27,7 +27,7 @@ pub(crate) fn forbid_all_but(directories: &[PathBuf]) -> io::Result<Layer> {
         (RulesetStatus::FullyEnforced, _) => Ok(Layer::Applied),
         (RulesetStatus::PartiallyEnforced, _) => Ok(Layer::Partial),
         (RulesetStatus::NotEnforced, LandlockStatus::Available { .. }) => {
-            Err(io::Error::other("the kernel has Landlock and did not apply it"))
+            Err(io::Error::other("the kernel supports Landlock but did not apply it"))
         }
         (RulesetStatus::NotEnforced, _) => Ok(Layer::Missing),
     }

@@ -1,4 +1,4 @@
-//! The system calls that a caged process may make.
+//! Seccomp filters: the system calls that a caged process may make.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,14 +7,15 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-/// Filters in the order in which they are installed. Of several verdicts the kernel takes the strictest.
+/// Filters in order of installation. The kernel applies the strictest verdict.
 pub(crate) struct Filters(Vec<BpfProgram>);
 
 impl Filters {
-    /// For a process that forks caged children: kills it on any system call that neither it nor a child needs.
+    /// Returns the filters of a process that forks caged children. They kill it on any system call that neither it nor
+    /// its children need.
     ///
-    /// Children inherit these filters. The kernel's cost of a filter grows with its length, so the long ones are
-    /// installed once, here, and those of a child are short.
+    /// Children inherit these filters. The cost of a filter grows with its length, so the long ones are installed once,
+    /// here, and those of a child are short.
     pub(crate) fn outer() -> Result<Self, FilterError> {
         let calls = COMPUTE.iter().chain(PROBES).chain(SUPERVISE).chain([&libc::SYS_clone3]);
         let mut rules: Rules = calls.map(|call| (*call, Vec::new())).collect();
@@ -26,7 +27,7 @@ impl Filters {
         rules.insert(libc::SYS_mmap, vec![masked(2, executable, 0)?]);
         rules.insert(libc::SYS_mprotect, vec![masked(2, executable, 0)?]);
         Ok(Self(vec![
-            // Its flags are in memory, where no filter can see them. libc falls back to `clone`.
+            // The flags of `clone3` are in memory, where filters cannot check them. libc falls back to `clone`.
             filter(
                 BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
                 SeccompAction::Allow,
@@ -36,33 +37,34 @@ impl Filters {
         ]))
     }
 
-    /// For a child, on top of the outer filters: takes away what only its parent needs. Calls with which libraries
-    /// probe the file system fail with "permission denied" so that the library carries on; others end the process.
+    /// Returns the additional filters of a child, which deny what only its parent needs. System calls with which
+    /// libraries probe the file system fail with "permission denied", so that the library continues; others kill the
+    /// process.
     pub(crate) fn inner() -> Result<Self, FilterError> {
         let probes = PROBES.iter().map(|call| (*call, Vec::new())).collect();
         let mut forbidden: Rules = SUPERVISE.iter().map(|call| (*call, Vec::new())).collect();
-        // Threads but no processes: `clone` must have every flag of a thread of this process.
+        // Threads are allowed, processes are not: `clone` must have all flags of a thread.
         let flags = [libc::CLONE_VM, libc::CLONE_THREAD, libc::CLONE_SIGHAND];
-        let lacks = flags.iter().map(|flag| masked(0, flag.cast_unsigned().into(), 0));
-        forbidden.insert(libc::SYS_clone, lacks.collect::<Result<_, _>>()?);
-        // The only thing it may change about itself is the name of a thread.
-        forbidden.insert(libc::SYS_prctl, vec![differs(libc::PR_SET_NAME.cast_unsigned())?]);
-        // Signals to itself only, which is how `abort` works.
-        forbidden.insert(libc::SYS_tgkill, vec![differs(OWN_PROCESS)?]);
+        let missing_flag = flags.iter().map(|flag| masked(0, flag.cast_unsigned().into(), 0));
+        forbidden.insert(libc::SYS_clone, missing_flag.collect::<Result<_, _>>()?);
+        // Of `prctl`, only setting a thread name is allowed.
+        forbidden.insert(libc::SYS_prctl, vec![not_equal(libc::PR_SET_NAME.cast_unsigned())?]);
+        // Signals to itself are allowed, because `abort` needs them.
+        forbidden.insert(libc::SYS_tgkill, vec![not_equal(OWN_PROCESS)?]);
         Ok(Self(vec![
             filter(probes, SeccompAction::Allow, SeccompAction::Errno(libc::EACCES.cast_unsigned()))?,
             filter(forbidden, SeccompAction::Allow, SeccompAction::KillProcess)?,
         ]))
     }
 
-    /// For a process that works on files: kills it on system calls that reach the network, other programs and other
-    /// processes.
+    /// Returns the filters of a process that works on files. They kill it on system calls that reach the network, other
+    /// programs or other processes.
     pub(crate) fn with_files() -> Result<Self, FilterError> {
         let rules = BEYOND_FILES.iter().map(|call| (*call, Vec::new())).collect();
         Ok(Self(vec![filter(rules, SeccompAction::Allow, SeccompAction::KillProcess)?]))
     }
 
-    /// Installs the filters in this process, for good.
+    /// Permanently installs the filters in this process.
     pub(crate) fn install(&self) -> io::Result<()> {
         let install = |filter| seccompiler::apply_filter(&for_this_process(filter)).map_err(io::Error::other);
         self.0.iter().try_for_each(install)
@@ -74,16 +76,20 @@ impl Filters {
 #[error("cannot build a seccomp filter")]
 pub(crate) struct FilterError;
 
-/// Conditions by system call, of which one must hold; none means always.
+/// Rules by system call. A call matches if one of its rules matches, or if it has none.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-fn filter(rules: Rules, otherwise: SeccompAction, verdict: SeccompAction) -> Result<BpfProgram, FilterError> {
+fn filter(
+    rules: Rules,
+    mismatch_action: SeccompAction,
+    match_action: SeccompAction,
+) -> Result<BpfProgram, FilterError> {
     let arch = std::env::consts::ARCH.try_into().map_err(|_| FilterError)?;
-    let filter = SeccompFilter::new(rules, otherwise, verdict, arch).map_err(|_| FilterError)?;
+    let filter = SeccompFilter::new(rules, mismatch_action, match_action, arch).map_err(|_| FilterError)?;
     filter.try_into().map_err(|_| FilterError)
 }
 
-/// A placeholder in the filters for the id of the process that they are installed in.
+/// A placeholder in the filters for the id of the process that installs them.
 const OWN_PROCESS: u32 = 0x7fff_0137;
 
 /// Replaces the placeholder with this process's id.
@@ -95,13 +101,13 @@ fn for_this_process(filter: &BpfProgram) -> BpfProgram {
     filter
 }
 
-/// A rule that holds when `argument & mask == value`.
+/// Returns a rule that matches if `argument & mask == value`.
 fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompRule, FilterError> {
     rule(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(mask), value)
 }
 
-/// A rule that holds when the first argument is not `value`.
-fn differs(value: u32) -> Result<SeccompRule, FilterError> {
+/// Returns a rule that matches if the first argument is not `value`.
+fn not_equal(value: u32) -> Result<SeccompRule, FilterError> {
     rule(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value.into())
 }
 
@@ -115,7 +121,7 @@ fn rule(
     SeccompRule::new(vec![condition]).map_err(|_| FilterError)
 }
 
-/// What a process that works on files has no use for.
+/// System calls that a process that works on files does not need.
 const BEYOND_FILES: &[i64] = &[
     libc::SYS_socket,
     libc::SYS_connect,
@@ -156,7 +162,7 @@ const BEYOND_FILES: &[i64] = &[
     libc::SYS_vfork,
 ];
 
-/// What computing, waiting and using open descriptors needs.
+/// System calls for computing, waiting and using open descriptors.
 const COMPUTE: &[i64] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -196,7 +202,7 @@ const COMPUTE: &[i64] = &[
     libc::SYS_time,
 ];
 
-/// What a process needs to fork children and watch them, and a child on its way into the cage.
+/// System calls for forking and monitoring children, and for a child that enters the cage.
 const SUPERVISE: &[i64] = &[
     libc::SYS_sendmsg,
     libc::SYS_recvmsg,
@@ -212,7 +218,7 @@ const SUPERVISE: &[i64] = &[
     libc::SYS_dup2,
 ];
 
-/// What libraries try in passing: time zones, the number of processors, memory settings.
+/// System calls with which libraries probe the system: time zones, number of processors, memory settings.
 const PROBES: &[i64] = &[
     libc::SYS_openat,
     libc::SYS_faccessat,

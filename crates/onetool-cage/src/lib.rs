@@ -1,8 +1,8 @@
 //! An internal component crate of onetool: processes that can compute and do nothing else.
 //!
 //! A [`Cage`] is a stack of layers (resource limits, no new privileges, no capabilities, namespaces, Landlock, seccomp)
-//! that a process puts around itself. [`Jobs`] has documents from outside read in such a process, and the Python sandbox
-//! forks its programs inside one. [`Slots`] bounds how many there are.
+//! that a process applies to itself. [`Jobs`] parses untrusted documents in such a process, and the Python sandbox forks
+//! its programs in one. [`Slots`] limits the number of these processes.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("onetool-cage needs Linux");
@@ -21,8 +21,8 @@ mod slots;
 
 pub use cage::Cage;
 pub use command::WorkerCommand;
-pub use job::{Job, JobError, JobLimits, Jobs, ProcessLimit, job_main, limit_in};
-pub use memory::{be_first_to_go, total_memory};
+pub use job::{Job, JobError, JobLimits, Jobs, ProcessLimit, job_main, limit_from_stderr};
+pub use memory::{raise_oom_score, total_memory};
 pub use namespaces::isolate;
 pub use report::{CageReport, Layer};
-pub use slots::{Slot, SlotError, SlotLimits, Slots, Work};
+pub use slots::{Slot, SlotError, SlotKind, SlotLimits, Slots};

@@ -1,21 +1,21 @@
-//! Which layers of the cage are in place.
+//! The state of the cage's layers.
 
 use serde::{Deserialize, Serialize};
 
-/// How far one layer of the cage is in place.
+/// The state of one layer of the cage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// Everything that it should restrict is restricted.
+    /// Fully applied.
     Applied,
-    /// The kernel knows only part of what it should restrict.
+    /// Partly applied, because the kernel supports only part of it.
     Partial,
-    /// The kernel does not offer it, or does not let this process use it.
+    /// Not applied, because the kernel does not support it or does not allow this process to use it.
     #[default]
     Missing,
 }
 
-/// Which layers of the cage are in place.
+/// The state of the cage's layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CageReport {
@@ -25,33 +25,33 @@ pub struct CageReport {
     pub no_new_privs: Layer,
     /// The process has no capabilities, not even as root.
     pub capabilities: Layer,
-    /// User, process and network namespaces of its own. Containers often forbid them, so no cage requires them.
+    /// Separate user, PID and network namespaces. Containers often forbid them, so they are not required.
     pub namespaces: Layer,
-    /// Landlock: no file can be opened, no port reached.
+    /// Landlock: no access to files and the network.
     pub landlock: Layer,
-    /// Seccomp: a system call that computing does not need ends the process.
+    /// Seccomp: a system call that is not needed for computing kills the process.
     pub seccomp: Layer,
 }
 
 impl CageReport {
-    /// Whether every layer that a cage requires is in place.
+    /// Returns whether every required layer is fully applied.
     pub fn is_complete(&self) -> bool {
         self.gaps().is_empty()
     }
 
-    /// Names the required layers that are not fully in place.
+    /// Returns the names of the required layers that are not fully applied.
     pub fn gaps(&self) -> Vec<&'static str> {
         let layers = [
             ("resource limits", "all resource limits", self.rlimits),
             ("no-new-privileges", "all of no-new-privileges", self.no_new_privs),
             ("dropped capabilities", "all dropped capabilities", self.capabilities),
-            ("Landlock", "all of Landlock (the kernel has an older version)", self.landlock),
+            ("Landlock", "all of Landlock (the kernel supports an older version)", self.landlock),
             ("seccomp", "all of seccomp", self.seccomp),
         ];
-        let gap = |(whole, part, layer)| match layer {
+        let gap = |(missing, partial, layer)| match layer {
             Layer::Applied => None,
-            Layer::Partial => Some(part),
-            Layer::Missing => Some(whole),
+            Layer::Partial => Some(partial),
+            Layer::Missing => Some(missing),
         };
         layers.into_iter().filter_map(gap).collect()
     }

@@ -1,4 +1,4 @@
-//! How many caged processes exist at once, and how much memory they may use together.
+//! Limits on the number of concurrent caged processes and their total memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -7,14 +7,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::total_memory;
 
-/// How many caged processes may exist at once.
+/// Limits on caged processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotLimits {
-    /// Processes of one kind that run at the same time.
+    /// Maximum number of concurrent processes of one kind.
     pub running: usize,
-    /// Bytes of memory that all of them may use together.
+    /// Maximum memory of all processes together, in bytes.
     pub memory: u64,
-    /// Processes that wait until another one ends; further ones are refused.
+    /// Maximum number of processes that wait for another one to end; further ones are rejected.
     pub waiting: usize,
 }
 
@@ -24,22 +24,22 @@ impl Default for SlotLimits {
     }
 }
 
-/// What a process is for.
+/// The kind of a caged process.
 ///
-/// A program may call a tool that is itself a program. If all took from one pool, programs could fill it and then wait
-/// for each other forever. So each kind has its own share, and no kind waits for one that may wait for it.
+/// A program can call a tool that is itself a program. With a single pool, programs could fill it and then wait for each
+/// other forever. So each kind has its own pool, and no kind waits for one that may wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// A program.
+pub enum SlotKind {
+    /// Runs a program.
     Program {
-        /// How many programs called it, one inside the other.
+        /// The number of programs that called it, one inside the other.
         depth: usize,
     },
-    /// A document to read. It calls nothing.
+    /// Parses a document. It calls no tools.
     Document,
 }
 
-impl Work {
+impl SlotKind {
     fn pool(self) -> usize {
         match self {
             Self::Program { depth } => depth.min(DEEP),
@@ -47,19 +47,20 @@ impl Work {
         }
     }
 
-    /// Programs from this depth on share a pool, so they must not wait for it.
+    /// Returns whether this kind may wait for a slot. Deep programs share a pool with their callers, so they must not.
     fn may_wait(self) -> bool {
         !matches!(self, Self::Program { depth } if depth >= DEEP)
     }
 }
 
+/// Programs from this depth on share a pool.
 const DEEP: usize = 2;
-/// The share of all memory that each pool gets, in eighths: programs by depth, then documents.
+/// Each pool's share of the memory, in eighths: programs by depth, then documents.
 const SHARES: [u64; DEEP + 2] = [4, 1, 1, 2];
-/// The unit in which memory is handed out.
+/// The unit of memory permits, in bytes.
 const UNIT: u64 = 1 << 20;
 
-/// Hands out the right to have a caged process.
+/// Grants slots for caged processes.
 pub struct Slots {
     current: RwLock<Arc<Pools>>,
 }
@@ -76,17 +77,17 @@ struct Pool {
     units: u32,
 }
 
-/// The right to have one caged process; dropping it gives it back.
+/// Permission to run one caged process; dropping it releases the slot.
 #[derive(Debug)]
 pub struct Slot {
     _permits: [OwnedSemaphorePermit; 2],
 }
 
-/// Too many processes exist already.
+/// All slots are in use and the queue is full.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too many programs at once: {waiting} are waiting already; try again later")]
+#[error("too many concurrent programs: {waiting} already waiting; retry later")]
 pub struct SlotError {
-    /// How many wait.
+    /// The number of waiting processes.
     pub waiting: usize,
 }
 
@@ -102,7 +103,7 @@ impl Slots {
         Self { current: RwLock::new(Arc::new(Pools::new(limits))) }
     }
 
-    /// Sets other limits. Processes that exist already are not counted against them.
+    /// Changes the limits. Existing processes do not count against the new ones.
     pub fn set_limits(&self, limits: SlotLimits) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if current.limits != limits {
@@ -110,18 +111,18 @@ impl Slots {
         }
     }
 
-    /// Returns how many wait.
+    /// Returns the number of waiting processes.
     pub fn waiting(&self) -> usize {
         self.current.read().unwrap_or_else(PoisonError::into_inner).waiting.load(Ordering::Relaxed)
     }
 
-    /// Waits until a process with `memory` bytes may be started. One that needs more than there is runs alone.
+    /// Waits for a slot for a process with `memory` bytes. A process that needs more than the whole pool runs alone.
     ///
     /// # Errors
-    /// When too many wait already.
-    pub async fn take(&self, work: Work, memory: u64) -> Result<Slot, SlotError> {
+    /// If the queue is full.
+    pub async fn acquire(&self, kind: SlotKind, memory: u64) -> Result<Slot, SlotError> {
         let pools = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
-        pools.take(work, memory).await
+        pools.acquire(kind, memory).await
     }
 }
 
@@ -135,20 +136,21 @@ impl Pools {
         Self { limits, by_kind: SHARES.map(pool), waiting: AtomicUsize::new(0) }
     }
 
-    async fn take(&self, work: Work, memory: u64) -> Result<Slot, SlotError> {
-        let pool = &self.by_kind[work.pool()];
+    async fn acquire(&self, kind: SlotKind, memory: u64) -> Result<Slot, SlotError> {
+        let pool = &self.by_kind[kind.pool()];
         let units = u32::try_from(memory / UNIT).unwrap_or(u32::MAX).clamp(1, pool.units);
-        // Nobody jumps the queue.
+        // A process must not overtake the ones in the queue.
         if self.waiting.load(Ordering::Relaxed) == 0
-            && let Some(slot) = pool.try_take(units)
+            && let Some(slot) = pool.try_acquire(units)
         {
             return Ok(slot);
         }
-        if !work.may_wait() {
-            return pool.try_take(units).ok_or(SlotError { waiting: self.waiting.load(Ordering::Relaxed) });
+        if !kind.may_wait() {
+            let error = || SlotError { waiting: self.waiting.load(Ordering::Relaxed) };
+            return pool.try_acquire(units).ok_or_else(error);
         }
         let _waiting = self.wait()?;
-        // Always in this order, so that two processes never wait for what the other one has.
+        // Always in this order, to avoid a deadlock between two processes that each hold one permit.
         let running = pool.running.clone().acquire_owned().await;
         let memory = pool.memory.clone().acquire_many_owned(units).await;
         match (running, memory) {
@@ -166,15 +168,15 @@ impl Pools {
 }
 
 impl Pool {
-    /// Takes what is free.
-    fn try_take(&self, units: u32) -> Option<Slot> {
+    /// Acquires a slot if one is free.
+    fn try_acquire(&self, units: u32) -> Option<Slot> {
         let running = self.running.clone().try_acquire_owned().ok()?;
         let memory = self.memory.clone().try_acquire_many_owned(units).ok()?;
         Some(Slot { _permits: [running, memory] })
     }
 }
 
-/// Counts one that waits until it is dropped.
+/// Counts a waiting process until it is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command-line arguments. The doc comments are the help texts, and the source of docs/cli.md.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -10,11 +10,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[derive(Parser)]
 #[command(name = "onetool", version, max_term_width = 100)]
 pub(crate) struct Arguments {
-    /// The configuration file [default: $ONETOOL_CONFIG, ./.onetool/onetool.yaml, ~/.onetool/onetool.yaml].
+    /// Path to the configuration file [default: $ONETOOL_CONFIG, ./.onetool/onetool.yaml, ~/.onetool/onetool.yaml].
     #[arg(long, short, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Use the configuration of the working directory, even if it was not trusted with `onetool trust`.
+    /// Use the configuration in the working directory even if it is not trusted (see `onetool trust`).
     #[arg(long, global = true)]
     pub(crate) trust: bool,
 
@@ -24,67 +24,67 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Serve MCP: over stdin and stdout, or over HTTP with `--http`. This is what runs when no command is given.
+    /// Serve MCP over stdin and stdout, or over HTTP with `--http`. This is the default command.
     Serve(Serve),
-    /// List the tools.
+    /// List tools.
     Tools(Tools),
     /// Find tools by what they do.
     Find(Find),
-    /// Show one tool: signature, description, arguments, schema.
+    /// Show a tool's signature, description, arguments and schema.
     Describe(Describe),
     /// Call a tool.
     Call(Call),
-    /// Run Python in which every tool is a function; on a terminal and without code, line by line.
+    /// Run Python code that can call every tool; without code on a terminal, start an interactive session.
     Run(Run),
-    /// Show what was called, and what that saved.
+    /// Show statistics: calls, success rate, tokens and time saved.
     Stats(Stats),
-    /// Check the configuration and everything it names.
+    /// Check the configuration and everything it refers to.
     Check(Check),
-    /// Write a first configuration to ./.onetool/onetool.yaml.
+    /// Write a starter configuration to ./.onetool/onetool.yaml.
     Init,
-    /// Trust the configuration of a directory: it is used from now on, until one of its files changes.
+    /// Trust the configuration in a directory until one of its files changes.
     Trust(Trust),
-    /// Take over the servers that another MCP client knows: writes servers.yaml beside the configuration.
+    /// Import the servers of another MCP client into servers.yaml, next to the configuration.
     Import(Import),
     /// Print the JSON Schema of the configuration file.
     Schema,
-    /// Print a completion script for a shell.
+    /// Print a shell completion script.
     Completions {
-        /// The shell.
+        /// Shell to generate the script for.
         shell: clap_complete::Shell,
     },
-    /// Be a process that runs code or reads a document.
+    /// Run as a worker process, which runs code or reads a document.
     #[command(name = "__worker", hide = true, disable_help_flag = true)]
     Worker {
-        /// What the worker is to do.
+        /// Arguments of the worker.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Be the process that ends another server's process group when onetool is gone.
+    /// Run as a guard process, which kills a program and its descendants when onetool exits.
     #[command(name = "__guard", hide = true, disable_help_flag = true)]
     Guard {
-        /// What the guard is to do.
+        /// Arguments of the guard.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Print this reference as Markdown.
+    /// Print the command-line reference as Markdown.
     #[command(name = "__cli-reference", hide = true)]
     CliReference,
 }
 
 #[derive(Args, Default)]
 pub(crate) struct Serve {
-    /// Serve over HTTP, at this address [default: the one in the configuration, 127.0.0.1:7411].
+    /// Serve over HTTP at this address [default: `http.listen` in the configuration, or 127.0.0.1:7411].
     #[arg(long, value_name = "ADDR", num_args = 0..=1)]
-    #[expect(clippy::option_option, reason = "clap's way to tell `--http` from `--http ADDR`")]
+    #[expect(clippy::option_option, reason = "clap uses this type for an option with an optional value")]
     pub(crate) http: Option<Option<String>>,
 }
 
 #[derive(Args)]
 pub(crate) struct Tools {
-    /// Only tools whose name contains this, ignoring case.
+    /// Show only tools whose name contains this text, ignoring case.
     pub(crate) pattern: Option<String>,
-    /// How much to tell of each.
+    /// Level of detail.
     #[arg(long, value_enum, default_value_t = Info::Min)]
     pub(crate) info: Info,
     /// Print JSON.
@@ -97,10 +97,10 @@ pub(crate) struct Find {
     /// What the tool should do, in your own words.
     #[arg(required = true)]
     pub(crate) query: Vec<String>,
-    /// At most so many tools [default: the one in the configuration, 5].
+    /// Maximum number of results [default: `search.limit` in the configuration, or 5].
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit: Option<NonZeroUsize>,
-    /// Tell what each score is made of.
+    /// Show how each score is computed.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Print JSON.
@@ -108,20 +108,20 @@ pub(crate) struct Find {
     pub(crate) json: bool,
 }
 
-/// How much to tell of each item of a list.
+/// Level of detail of a list.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Info {
     /// Names.
     List,
     /// Names and descriptions.
     Min,
-    /// Signatures and sources too.
+    /// Signatures, descriptions and sources.
     Full,
 }
 
 #[derive(Args)]
 pub(crate) struct Describe {
-    /// The tool's name, as `pack.tool` or `pack_tool`.
+    /// Name of the tool, as `pack.tool` or `pack_tool`.
     pub(crate) name: String,
     /// Print JSON.
     #[arg(long)]
@@ -130,37 +130,37 @@ pub(crate) struct Describe {
 
 #[derive(Args)]
 pub(crate) struct Call {
-    /// The tool's name, as `pack.tool` or `pack_tool`.
+    /// Name of the tool, as `pack.tool` or `pack_tool`.
     pub(crate) name: String,
-    /// Arguments, as `key=value`; values are read as the tool's schema says.
+    /// Arguments as `key=value`, parsed according to the tool's schema.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) arguments: Vec<String>,
     /// All arguments as one JSON object.
     #[arg(long, value_name = "OBJECT", conflicts_with = "arguments")]
     pub(crate) json: Option<String>,
-    /// Print the whole result as JSON instead of its text.
+    /// Print the whole result as JSON, not only its text.
     #[arg(long)]
     pub(crate) raw: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Run {
-    /// The code, or `-` for stdin.
+    /// Code to run, or `-` to read it from stdin.
     pub(crate) code: Option<String>,
-    /// Take the code from a file.
+    /// Read the code from a file.
     #[arg(long, short, value_name = "FILE", conflicts_with = "code")]
     pub(crate) file: Option<PathBuf>,
 }
 
 #[derive(Args)]
 pub(crate) struct Stats {
-    /// The period: day, week, month or all.
+    /// Time period: day, week, month or all.
     #[arg(long, default_value = "all")]
     pub(crate) period: String,
-    /// Only this tool.
+    /// Show only this tool.
     #[arg(long)]
     pub(crate) tool: Option<String>,
-    /// Write an HTML report to this file, under the working directory.
+    /// Write an HTML report to this file in the working directory.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<String>,
     /// Print JSON.
@@ -170,10 +170,10 @@ pub(crate) struct Stats {
 
 #[derive(Args)]
 pub(crate) struct Import {
-    /// Files with `mcpServers`, as other clients have them.
+    /// Configuration files of other MCP clients (JSON with `mcpServers`).
     #[arg(value_name = "FILE", required_unless_present = "from")]
     pub(crate) files: Vec<PathBuf>,
-    /// Read the files of this client, where it keeps them.
+    /// Import from this client's own configuration files.
     #[arg(long, value_enum, value_name = "CLIENT")]
     pub(crate) from: Option<Client>,
     /// Print the servers instead of writing a file.
@@ -181,7 +181,7 @@ pub(crate) struct Import {
     pub(crate) print: bool,
 }
 
-/// Another MCP client.
+/// An MCP client to import servers from.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Client {
     /// Claude Desktop.
@@ -196,13 +196,13 @@ pub(crate) enum Client {
 
 #[derive(Args)]
 pub(crate) struct Trust {
-    /// The directory that holds .onetool [default: the working directory].
+    /// Directory that contains .onetool [default: the working directory].
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
-    /// Trust it no longer.
+    /// Stop trusting the directory.
     #[arg(long)]
     pub(crate) revoke: bool,
-    /// List the directories that are trusted.
+    /// List the trusted directories.
     #[arg(long, conflicts_with_all = ["directory", "revoke"])]
     pub(crate) list: bool,
 }

@@ -1,4 +1,4 @@
-//! Which configuration applies: the one that was named, the project's if the user trusts it, or the one in the home.
+//! Selects the configuration: the named file, the project's if it is trusted, or the one in the home directory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,76 +8,79 @@ use onetool::config::Config;
 
 use crate::environment::Environment;
 use crate::error::CliError;
-use crate::trust::{TrustStore, Untrusted, Verdict};
+use crate::trust::{TrustStatus, TrustStore, UntrustedProject};
 
-/// Reads the configuration, at the start and for every reload. Cheap to clone.
+/// Reads the configuration at startup and for every reload. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct ConfigReader {
     environment: Environment,
+    /// The file from `--config` or `ONETOOL_CONFIG`.
     named: Option<PathBuf>,
-    /// Whether the project is trusted without being asked about.
-    trusts_project: bool,
-    /// Whether the configuration in force is the project's.
+    /// Whether to use the project's configuration without checking for trust (`--trust`).
+    trust_project: bool,
+    /// Whether the current configuration is the project's, after a check for trust.
     uses_project: Arc<AtomicBool>,
 }
 
-/// A configuration, and the one that should be in its place.
+/// A configuration, and the project whose configuration was skipped, if any.
 pub(crate) struct Loaded {
     pub(crate) config: Config,
-    /// The project whose configuration was left out.
-    pub(crate) untrusted: Option<Untrusted>,
+    pub(crate) untrusted: Option<UntrustedProject>,
 }
 
 impl ConfigReader {
-    pub(crate) fn new(environment: &Environment, named: Option<&Path>, trusts_project: bool) -> Self {
+    pub(crate) fn new(environment: &Environment, named: Option<&Path>, trust_project: bool) -> Self {
         let named = named.map(Path::to_owned).or_else(|| environment.config_file.clone());
-        Self { environment: environment.clone(), named, trusts_project, uses_project: Arc::default() }
+        Self { environment: environment.clone(), named, trust_project, uses_project: Arc::default() }
     }
 
-    /// Reads the configuration; one that is not trusted is left out, and told.
+    /// Reads the configuration. An untrusted project's is skipped and returned as `untrusted`.
     pub(crate) fn load(&self) -> Result<Loaded, CliError> {
         if let Some(path) = &self.named {
             return Ok(Loaded { config: Environment::read_config(path)?, untrusted: None });
         }
         let untrusted = match self.environment.project() {
             None => None,
-            Some(project) if self.trusts_project => {
+            Some(project) if self.trust_project => {
                 return Ok(Loaded { config: Environment::read_config(&project.config)?, untrusted: None });
             }
-            Some(project) => match Environment::outline(&project.config) {
-                Err(error) => Some(Untrusted::new(project, Verdict::Unknown, Err(error))),
-                Ok(outline) => match self.trust().verdict(&project, &outline) {
-                    Verdict::Trusted => {
+            Some(project) => match Environment::read_outline(&project.config) {
+                Err(error) => Some(UntrustedProject::new(project, TrustStatus::NotTrusted, Err(error))),
+                Ok(outline) => match self.trust_store().status(&project, &outline) {
+                    TrustStatus::Trusted => {
                         let config = Environment::read_config(&project.config)?;
+                        // A file may have changed since the outline was read and checked.
                         if config.files == outline.files {
                             self.uses_project.store(true, Ordering::Relaxed);
                             return Ok(Loaded { config, untrusted: None });
                         }
-                        Some(Untrusted::new(project, Verdict::Unknown, Ok(outline)))
+                        Some(UntrustedProject::new(project, TrustStatus::NotTrusted, Ok(outline)))
                     }
-                    verdict => Some(Untrusted::new(project, verdict, Ok(outline))),
+                    status => Some(UntrustedProject::new(project, status, Ok(outline))),
                 },
             },
         };
-        let own = self.environment.home_config().filter(|it| it.is_file());
-        let mut config = own.map_or_else(|| Ok(Config::default()), |it| Environment::read_config(&it))?;
-        config.notice = untrusted.as_ref().map(Untrusted::notice);
+        let home_config = self.environment.home_config().filter(|it| it.is_file());
+        let mut config =
+            home_config.map_or_else(|| Ok(Config::default()), |it| Environment::read_config(&it))?;
+        config.notice = untrusted.as_ref().map(UntrustedProject::notice);
         Ok(Loaded { config, untrusted })
     }
 
-    /// Reads the configuration for a command that needs all of it.
+    /// Reads the configuration; fails if the project's is not trusted.
     pub(crate) fn load_trusted(&self) -> Result<Config, CliError> {
         let Loaded { config, untrusted } = self.load()?;
         untrusted.map_or(Ok(config), |untrusted| Err(untrusted.into_error()))
     }
 
-    /// Reads the configuration again. A project's that is in force stays so until what has changed is trusted.
+    /// Reads the configuration again. Fails if the project's is active and has changes that are not trusted, so that it
+    /// stays active.
     pub(crate) fn reload(&self) -> Result<Config, CliError> {
         if self.uses_project.load(Ordering::Relaxed) { self.load_trusted() } else { Ok(self.load()?.config) }
     }
 
-    pub(crate) fn trust(&self) -> TrustStore {
-        self.environment.trust()
+    pub(crate) fn trust_store(&self) -> TrustStore {
+        self.environment.trust_store()
     }
 
     pub(crate) fn environment(&self) -> &Environment {

@@ -1,8 +1,7 @@
-//! What the process was given: its environment, home and working directory. Nothing else in onetool reads them.
+//! The process environment: variables, home and working directory. Nothing else in onetool reads them.
 
-#![expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+#![expect(clippy::disallowed_methods, reason = "this is the only file that reads the environment")]
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use onetool::config::{self, Config, Outline};
@@ -11,16 +10,13 @@ use onetool::{ChildEnvironment, GatewayOptions, Guard};
 use crate::error::CliError;
 use crate::trust::{Project, TrustStore};
 
-const FOLDER: &str = ".onetool";
-const FILE: &str = "onetool.yaml";
+const STATE_DIRECTORY: &str = ".onetool";
+const CONFIG_FILE: &str = "onetool.yaml";
 
-/// Variables that child processes inherit, beside those of the locale.
-const INHERITED: [&str; 3] = ["PATH", "HOME", "LANG"];
+/// The variable with the configuration paths of all gateways above this process, in the format of `PATH`.
+const GATEWAYS_VARIABLE: &str = "ONETOOL_GATEWAYS";
 
-/// The configurations of the gateways that this process was started by, directly or not, as a list of paths.
-const GATEWAYS: &str = "ONETOOL_GATEWAYS";
-
-/// What the process was given.
+/// The process environment.
 #[derive(Clone)]
 pub(crate) struct Environment {
     pub(crate) directory: PathBuf,
@@ -31,7 +27,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    pub(crate) fn of_process() -> Self {
+    pub(crate) fn from_process() -> Self {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         Self {
             directory: std::env::current_dir().unwrap_or_default(),
@@ -42,32 +38,36 @@ impl Environment {
         }
     }
 
-    /// Returns the project in the working directory, if it has a configuration of its own.
+    /// Returns the project in the working directory, if it has its own configuration.
     pub(crate) fn project(&self) -> Option<Project> {
         self.project_in(&self.directory)
     }
 
-    /// Returns the project in a directory, if it has a configuration that is not the one of the home directory.
+    /// Returns the project in a directory, if it has a configuration other than the one in the home directory.
     pub(crate) fn project_in(&self, directory: &Path) -> Option<Project> {
-        let state = directory.join(FOLDER);
-        let config = state.join(FILE);
-        let is_own = || {
-            let own = self.home_config().and_then(|it| it.canonicalize().ok());
-            own.is_some() && own == config.canonicalize().ok()
+        let state = directory.join(STATE_DIRECTORY);
+        let config = state.join(CONFIG_FILE);
+        let is_home_config = || {
+            let home_config = self.home_config().and_then(|it| it.canonicalize().ok());
+            home_config.is_some() && home_config == config.canonicalize().ok()
         };
-        (config.is_file() && !is_own()).then(|| Project { directory: directory.to_owned(), state, config })
+        (config.is_file() && !is_home_config()).then(|| Project {
+            directory: directory.to_owned(),
+            state,
+            config,
+        })
     }
 
-    /// Returns the configuration file that commands edit: the named one, the project's or the one of the home.
+    /// Returns the configuration file that commands edit: the named one, the project's, or the home directory's.
     pub(crate) fn find_config(&self, named: Option<&Path>) -> Option<PathBuf> {
         let named = named.map(Path::to_owned).or_else(|| self.config_file.clone());
         let project = || Some(self.new_config_path());
         named.or_else(|| [project(), self.home_config()].into_iter().flatten().find(|it| it.is_file()))
     }
 
-    /// Returns where the user's own configuration is, whether or not it exists.
+    /// Returns the path of the configuration in the home directory, whether or not it exists.
     pub(crate) fn home_config(&self) -> Option<PathBuf> {
-        self.home_state().map(|it| it.join(FILE))
+        self.home_state().map(|it| it.join(CONFIG_FILE))
     }
 
     /// Reads a configuration.
@@ -75,27 +75,29 @@ impl Environment {
         Ok(config::load(path, &|name| std::env::var(name).ok())?)
     }
 
-    /// Reads what a configuration would start, without starting it.
-    pub(crate) fn outline(path: &Path) -> Result<Outline, CliError> {
+    /// Reads what a configuration would run or connect to.
+    pub(crate) fn read_outline(path: &Path) -> Result<Outline, CliError> {
         Ok(config::outline(path, &|name| std::env::var(name).ok())?)
     }
 
-    /// Returns the folder for what onetool itself keeps: the `.onetool` beside (or around) the configuration, and without
-    /// one that of the home directory. A working directory is not asked: anybody may have put something there.
-    pub(crate) fn state_folder(&self, config: &Config) -> Option<PathBuf> {
-        let Some(beside) = config.path.as_deref().and_then(Path::parent) else { return self.home_state() };
-        let is_state = beside.file_name().is_some_and(|name| name == FOLDER);
-        Some(if is_state { beside.to_owned() } else { beside.join(FOLDER) })
+    /// Returns the directory for onetool's own files: the `.onetool` that contains the configuration or is next to it,
+    /// or the one in the home directory if there is no configuration file. Never the one in the working directory,
+    /// because anyone may have put files there.
+    pub(crate) fn state_directory(&self, config: &Config) -> Option<PathBuf> {
+        let Some(parent) = config.path.as_deref().and_then(Path::parent) else { return self.home_state() };
+        let is_state = parent.file_name().is_some_and(|name| name == STATE_DIRECTORY);
+        Some(if is_state { parent.to_owned() } else { parent.join(STATE_DIRECTORY) })
     }
 
-    /// Returns what the gateway gets from the process around it.
+    /// Returns the gateway options that come from the process environment.
     pub(crate) fn gateway_options(&self, config: &Config) -> GatewayOptions {
-        let state = self.state_folder(config);
-        // Those above its children: those above this process, and this one. A path with a colon is not told.
+        let state = self.state_directory(config);
+        // The gateways above the children are those above this process, and this one. The variable is not set if a path
+        // contains a colon, because the format has no escapes.
         let gateways = std::env::join_paths(gateways_above().into_iter().chain(identity(config)));
-        let gateways = gateways.ok().map(|list| (GATEWAYS.into(), list));
+        let gateways = gateways.ok().map(|list| (GATEWAYS_VARIABLE.into(), list));
         GatewayOptions {
-            children: Self::for_children().into_iter().chain(gateways).collect(),
+            children: std::env::vars_os().chain(gateways).collect(),
             directory: self.directory.clone(),
             state: self.home_state().into_iter().chain(state.clone()).collect(),
             storage: state.as_ref().map(|it| it.join("onetool.db")),
@@ -107,8 +109,8 @@ impl Environment {
         }
     }
 
-    /// Refuses to serve a configuration that a gateway above this process serves: it would start itself without end.
-    pub(crate) fn refuse_to_start_itself(config: &Config) -> Result<(), CliError> {
+    /// Fails if a gateway above this process serves the same configuration, because it would start itself endlessly.
+    pub(crate) fn check_not_recursive(config: &Config) -> Result<(), CliError> {
         let Some(own) = identity(config).filter(|own| gateways_above().contains(own)) else { return Ok(()) };
         let error =
             format!("this gateway would start itself: a parent process already serves {}", own.display());
@@ -116,52 +118,49 @@ impl Environment {
         Err(CliError::failed(error).hinted(hint))
     }
 
-    /// Returns the projects that the user trusts.
-    pub(crate) fn trust(&self) -> TrustStore {
+    /// Returns the store of trusted projects.
+    pub(crate) fn trust_store(&self) -> TrustStore {
         TrustStore::new(self.home_state().as_deref())
     }
 
-    /// Returns the home directory, if there is one.
+    /// Returns the home directory, if `HOME` is set.
     pub(crate) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
     fn home_state(&self) -> Option<PathBuf> {
-        self.home.as_ref().map(|home| home.join(FOLDER))
+        self.home.as_ref().map(|home| home.join(STATE_DIRECTORY))
     }
 
-    /// Returns where `init` writes.
+    /// Returns the path that `init` writes to.
     pub(crate) fn new_config_path(&self) -> PathBuf {
-        self.directory.join(FOLDER).join(FILE)
+        self.directory.join(STATE_DIRECTORY).join(CONFIG_FILE)
     }
 
-    /// Returns the variables that child processes inherit: `PATH`, `HOME` and the locale, and no secret.
+    /// Returns the variables that child processes inherit: `PATH`, `HOME` and the locale, but no secrets.
     pub(crate) fn for_children() -> ChildEnvironment {
-        let is_inherited = |name: &OsString| {
-            name.to_str().is_some_and(|name| INHERITED.contains(&name) || name.starts_with("LC_"))
-        };
-        std::env::vars_os().filter(|(name, _)| is_inherited(name)).collect()
+        std::env::vars_os().collect()
     }
 }
 
-/// Returns what tells one gateway from another: where its configuration is.
+/// Returns the path that identifies a gateway: its configuration file.
 fn identity(config: &Config) -> Option<PathBuf> {
     config.path.as_deref()?.canonicalize().ok()
 }
 
-/// Returns the gateways that started this process, directly or not.
+/// Returns the gateways that started this process, directly or indirectly.
 fn gateways_above() -> Vec<PathBuf> {
-    let inherited = std::env::var_os(GATEWAYS).unwrap_or_default();
+    let inherited = std::env::var_os(GATEWAYS_VARIABLE).unwrap_or_default();
     std::env::split_paths(&inherited).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// Children of other servers are watched by another process of this program.
+/// Returns the command for guard processes, which is this program.
 pub(crate) fn guard() -> Option<Guard> {
     let program = std::env::current_exe().ok()?;
     Some(Guard { program, args: vec!["__guard".into()] })
 }
 
-/// Code runs and documents are read in other processes of this program.
+/// Returns the command for worker processes, which is this program.
 fn worker() -> Option<onetool::WorkerCommand> {
     let program = std::env::current_exe().ok()?;
     Some(onetool::WorkerCommand { program, args: vec!["__worker".into()] })

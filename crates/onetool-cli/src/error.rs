@@ -1,4 +1,4 @@
-//! Errors for people: what happened, where, and what to do next.
+//! Errors with hints and exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use onetool::GatewayError;
 use onetool::config::{ConfigError, Location};
 
-/// An error with hints, and the exit code that it ends the process with.
+/// An error with hints, which determines the exit code.
 #[derive(Debug)]
 pub(crate) struct CliError {
     kind: Kind,
     message: String,
-    /// More about it, for a terminal alone.
+    /// Lines after the message, shown only on stderr.
     details: String,
     hints: Vec<String>,
 }
@@ -20,9 +20,9 @@ pub(crate) struct CliError {
 enum Kind {
     /// The operation failed.
     Failed,
-    /// The command line asks for something that there is not.
+    /// The command line is invalid.
     Usage,
-    /// Nobody reads the output any more, which is no failure.
+    /// The reader of stdout is gone, which is not a failure.
     BrokenPipe,
 }
 
@@ -40,18 +40,18 @@ impl CliError {
         self
     }
 
-    /// Adds lines that are shown on a terminal, and neither logged nor told to an agent.
+    /// Adds lines that are shown on stderr, but never logged or sent to an agent.
     pub(crate) fn with_details(mut self, details: String) -> Self {
         self.details = details;
         self
     }
 
-    /// Returns the message with what to do next, on one line.
-    pub(crate) fn advice(&self) -> String {
+    /// Returns the message and the hints on one line.
+    pub(crate) fn message_with_hints(&self) -> String {
         [&self.message].into_iter().chain(&self.hints).map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 
-    /// Returns the message alone, for a log that has its own words for the rest.
+    /// Returns the message without details and hints.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -64,7 +64,7 @@ impl CliError {
         }
     }
 
-    /// Writes the error for a person; nothing where nobody reads.
+    /// Prints the error to stderr, unless it is a broken pipe.
     pub(crate) fn report(&self) {
         if !matches!(self.kind, Kind::BrokenPipe) {
             crate::output::note(&self.to_string());
@@ -79,36 +79,30 @@ impl fmt::Display for CliError {
     }
 }
 
-fn placed(at: Option<&Location>, error: &dyn std::error::Error) -> String {
-    let mut text = at.map_or_else(String::new, |at| format!("{at}: "));
-    text.push_str(&error.to_string());
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let further = error.to_string();
-        // Some errors write their cause into their own text already.
-        if !text.contains(&further) {
-            text = format!("{text}: {further}");
-        }
-        cause = error.source();
+/// Formats an error with its location and causes.
+fn describe(location: Option<&Location>, error: &dyn std::error::Error) -> String {
+    let text = onetool::error_chain(error);
+    match location {
+        Some(location) => format!("{location}: {text}"),
+        None => text,
     }
-    text
 }
 
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
-        let failed = Self::failed(placed(error.location(), &error));
+        let failure = Self::failed(describe(error.location(), &error));
         let is_about_keys = matches!(
             error,
             ConfigError::UnknownKey { .. } | ConfigError::MissingKey { .. } | ConfigError::Type { .. }
         );
-        let about_keys = is_about_keys.then(|| "`onetool schema` describes every key".into());
-        error.hint().or(about_keys).into_iter().fold(failed, Self::hinted)
+        let schema_hint = is_about_keys.then(|| "`onetool schema` describes every key".into());
+        error.hint().or(schema_hint).into_iter().fold(failure, Self::hinted)
     }
 }
 
 impl From<GatewayError> for CliError {
     fn from(error: GatewayError) -> Self {
-        Self::failed(placed(error.location(), &error))
+        Self::failed(describe(error.location(), &error))
     }
 }
 

@@ -11,5 +11,5 @@ mod token;
 mod trust;
 
 fn main() -> std::process::ExitCode {
-    commands::run(environment::Environment::of_process())
+    commands::run(environment::Environment::from_process())
 }

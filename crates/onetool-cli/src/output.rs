@@ -1,11 +1,11 @@
-//! Writing for people and for other programs: results to stdout, everything else to stderr.
+//! Output: results to stdout, everything else to stderr.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-/// Writes a result.
+/// Prints a result.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
@@ -15,15 +15,15 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Writes a result as JSON.
+/// Prints a result as JSON.
 pub(crate) fn print_json(value: &Value) -> io::Result<()> {
     print(&format!("{value:#}"))
 }
 
-/// Tells a person something; stdout may belong to a protocol.
+/// Prints a message for the user to stderr, because stdout may belong to a protocol.
 pub(crate) fn note(text: &str) {
     let mut stderr = io::stderr().lock();
-    // There is nobody left to tell if stderr is closed.
+    // If stderr is closed, the message has no reader.
     let _ = if NOTES_AS_JSON.load(Ordering::Relaxed) {
         writeln!(stderr, "{}", json!({"level": "INFO", "fields": {"message": text}}))
     } else {
@@ -31,10 +31,10 @@ pub(crate) fn note(text: &str) {
     };
 }
 
-/// Whether stderr is a machine-readable log, so that notes have to be log lines too.
+/// Whether stderr is a JSON log, in which notes must be JSON too.
 static NOTES_AS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Has notes written as lines of a JSON log.
+/// Sets whether notes are written as lines of a JSON log.
 pub(crate) fn write_notes_as_json(is_json: bool) {
     NOTES_AS_JSON.store(is_json, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! What handlers give back: content blocks, resource contents and a tool's whole output.
+//! Content that handlers return: content blocks, resource contents and tool outputs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::JsonObject;
 
-/// One piece of content, in the shape that MCP puts on the wire.
+/// A content block, serialized as MCP defines it.
 ///
-/// `extra` holds what else a block says: `annotations`, `_meta`, and keys of revisions that this version does not know.
-/// They are passed on as they are.
+/// `extra` contains the other keys of a block: `annotations`, `_meta`, and keys from newer revisions. They are passed on
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -19,76 +19,76 @@ pub enum ContentBlock {
     Text {
         /// The text.
         text: String,
-        /// What else the block says.
+        /// Other keys of the block.
         #[serde(flatten)]
         extra: JsonObject,
     },
-    /// A picture.
+    /// An image.
     Image {
         /// The bytes in base64.
         data: String,
-        /// What they are.
+        /// The MIME type.
         mime_type: String,
-        /// What else the block says.
+        /// Other keys of the block.
         #[serde(flatten)]
         extra: JsonObject,
     },
-    /// Sound.
+    /// Audio.
     Audio {
         /// The bytes in base64.
         data: String,
-        /// What they are.
+        /// The MIME type.
         mime_type: String,
-        /// What else the block says.
+        /// Other keys of the block.
         #[serde(flatten)]
         extra: JsonObject,
     },
-    /// A resource, with its contents.
+    /// An embedded resource.
     Resource {
         /// The contents.
         resource: ResourceContents,
-        /// What else the block says.
+        /// Other keys of the block.
         #[serde(flatten)]
         extra: JsonObject,
     },
-    /// A resource, by its address.
+    /// A link to a resource.
     ResourceLink {
-        /// The address.
+        /// The URI of the resource.
         uri: String,
         /// A short name.
         name: String,
-        /// What it is for.
+        /// The description.
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<String>,
-        /// What it holds.
+        /// The MIME type of its contents.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
-        /// What else the block says.
+        /// Other keys of the block.
         #[serde(flatten)]
         extra: JsonObject,
     },
-    /// A block of a kind that this version does not know.
+    /// A block of an unknown type.
     #[serde(untagged)]
     Other(JsonObject),
 }
 
 impl ContentBlock {
-    /// Makes a text block.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), extra: JsonObject::new() }
     }
 
-    /// Makes an image block from raw bytes.
+    /// Creates an image block from raw bytes.
     pub fn image(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self::Image { data: BASE64.encode(bytes), mime_type: mime_type.into(), extra: JsonObject::new() }
     }
 
-    /// Makes an audio block from raw bytes.
+    /// Creates an audio block from raw bytes.
     pub fn audio(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self::Audio { data: BASE64.encode(bytes), mime_type: mime_type.into(), extra: JsonObject::new() }
     }
 
-    /// Makes a block that carries a resource.
+    /// Creates a block with an embedded resource.
     pub fn resource(contents: ResourceContents) -> Self {
         Self::Resource { resource: contents, extra: JsonObject::new() }
     }
@@ -101,7 +101,7 @@ impl ContentBlock {
         }
     }
 
-    /// Returns whether the block says nothing that its kind has no field for.
+    /// Returns whether the block has no extra keys.
     pub fn is_plain(&self) -> bool {
         match self {
             Self::Text { extra, .. }
@@ -128,33 +128,33 @@ impl From<&str> for ContentBlock {
 
 /// The contents of a resource: text, or bytes in base64.
 ///
-/// A handler may leave the URI empty; the server then fills in the one that was asked for.
+/// A handler may leave the URI empty; the server then fills in the requested one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceContents {
-    /// The address of these contents.
+    /// The URI of these contents.
     pub uri: String,
-    /// What they are.
+    /// The MIME type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// The text, if these contents are text.
+    /// The text of text contents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The bytes in base64, if they are not.
+    /// The bytes of binary contents, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
-    /// Other keys: `_meta`, and those of newer revisions.
+    /// Other keys: `_meta`, and keys from newer revisions.
     #[serde(flatten)]
     pub extra: JsonObject,
 }
 
 impl ResourceContents {
-    /// Makes text contents of the given MIME type.
+    /// Creates text contents with the given MIME type.
     pub fn text(text: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..Self::empty(mime_type.into()) }
     }
 
-    /// Makes binary contents of the given MIME type from raw bytes.
+    /// Creates binary contents with the given MIME type from raw bytes.
     pub fn blob(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self { blob: Some(BASE64.encode(bytes)), ..Self::empty(mime_type.into()) }
     }
@@ -164,43 +164,43 @@ impl ResourceContents {
         Self { uri, mime_type: Some(mime_type), text: None, blob: None, extra }
     }
 
-    /// Sets the address, for contents that differ from what was asked for.
+    /// Sets the URI, for contents other than the requested resource.
     #[must_use]
-    pub fn at(mut self, uri: impl Into<String>) -> Self {
+    pub fn with_uri(mut self, uri: impl Into<String>) -> Self {
         self.uri = uri.into();
         self
     }
 }
 
-/// The whole output of a tool call.
+/// The output of a tool call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolOutput {
-    /// What a model reads.
+    /// The content for the model.
     pub content: Vec<ContentBlock>,
-    /// The same as data, if the tool has data to give.
+    /// The same output as data, if the tool returns data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
-    /// Whether this is bad news.
+    /// Whether the tool reports an error.
     #[serde(default)]
     pub is_error: bool,
-    /// Protocol metadata, passed on as it is.
+    /// Protocol metadata, passed on unchanged.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<JsonObject>,
 }
 
 impl ToolOutput {
-    /// Makes an output of one text block.
+    /// Creates an output with one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![ContentBlock::text(text)], ..Self::default() }
     }
 
-    /// Makes an output that is bad news, in one text block.
+    /// Creates an error output with one text block.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }
 
-    /// Makes an output of data; models that read only content get the same as compact JSON text.
+    /// Creates an output with data; its content is the same data as compact JSON, for clients that read only content.
     pub fn structured(value: Value) -> Self {
         let text = value.to_string();
         Self { structured_content: Some(value), ..Self::text(text) }

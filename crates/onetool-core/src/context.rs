@@ -1,4 +1,4 @@
-//! What a handler knows about the call it serves, and how it talks back while it works.
+//! The context of a call: what a handler knows about it, and how it reports progress and requests input.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,12 +12,12 @@ use crate::{
     ToolError,
 };
 
-/// Who calls: the owner of the access token, and the profile in the URL.
+/// The caller: the owner of the access token, and the profile in the URL.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caller {
-    /// The owner of the access token; `local` where the transport itself is the proof (stdio, in process).
+    /// The owner of the access token; `local` where the transport needs none (stdio, in process).
     pub principal: Arc<str>,
-    /// The profile, `default` unless the URL names another.
+    /// The profile; `default` unless the URL specifies another.
     pub profile: Arc<str>,
 }
 
@@ -27,29 +27,29 @@ impl Default for Caller {
     }
 }
 
-/// What is known of the client program.
+/// Information about the client program.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClientInfo {
-    /// The name it gave itself.
+    /// The name that the client reports.
     pub name: Option<String>,
-    /// The capabilities it declared, as MCP writes them.
+    /// The capabilities it declared, as MCP defines them.
     pub capabilities: JsonObject,
     /// The protocol revision in use.
     pub protocol_version: Option<String>,
 }
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// Steps done; has to grow from one report to the next.
+    /// Completed steps; must increase with each report.
     pub done: f64,
-    /// Steps in all, if known.
+    /// Total number of steps, if known.
     pub total: Option<f64>,
-    /// What is happening, in words.
+    /// What the handler is doing.
     pub message: Option<String>,
 }
 
-/// How severe a log message to the client is, from least to most.
+/// The severity of a log message to the client, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the eight syslog severities, named as MCP names them")]
 pub enum LogLevel {
@@ -63,48 +63,49 @@ pub enum LogLevel {
     Emergency,
 }
 
-/// The surface that carries a call; it hears what the handler reports and asks.
+/// The surface that a call came in through; it forwards the handler's reports and requests to the client.
 ///
-/// Every method has a default that does nothing, which is what a caller without a client gets.
+/// The default methods do nothing, for calls without a client.
 pub trait CallHost: Send + Sync + 'static {
-    /// Returns what is known of the client.
+    /// Returns information about the client.
     fn client(&self) -> ClientInfo {
         ClientInfo::default()
     }
 
-    /// Tells whether the caller has given up.
+    /// Returns whether the caller canceled the call.
     fn is_cancelled(&self) -> bool {
         false
     }
 
-    /// Waits until the caller gives up.
+    /// Waits until the caller cancels the call.
     fn cancelled(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 
-    /// Passes a progress report on.
+    /// Forwards a progress report.
     fn progress(&self, progress: Progress) -> BoxFuture<'_, ()> {
         let _ = progress;
         Box::pin(std::future::ready(()))
     }
 
-    /// Passes a log message on.
+    /// Forwards a log message.
     fn log(&self, level: LogLevel, logger: Option<&str>, data: Value) -> BoxFuture<'_, ()> {
         let _ = (level, logger, data);
         Box::pin(std::future::ready(()))
     }
 
-    /// Asks the client and waits for its answer; `None` where only the round-trip way exists.
+    /// Sends a request to the client and waits for its response. Returns `None` if the protocol revision has no
+    /// requests from the server, so that the client has to send the call again.
     fn ask(&self, request: InputRequest) -> BoxFuture<'_, Option<Result<Value, InputError>>> {
         let capability = request.kind.capability();
         Box::pin(std::future::ready(Some(Err(InputError::Unsupported { capability }))))
     }
 
-    /// Asks the client for a handler that is in the middle of something and cannot be run again.
-    fn ask_here(&self, request: InputRequest) -> BoxFuture<'_, Result<Value, InputError>> {
+    /// Sends a request to the client for a handler that cannot be run again.
+    fn ask_in_place(&self, request: InputRequest) -> BoxFuture<'_, Result<Value, InputError>> {
         Box::pin(async move {
-            let refused = || InputError::Refused { reason: "it can only be asked between calls".into() };
-            self.ask(request).await.unwrap_or_else(|| Err(refused()))
+            let failed = || InputError::Refused { reason: "requests during a call are not supported".into() };
+            self.ask(request).await.unwrap_or_else(|| Err(failed()))
         })
     }
 }
@@ -113,7 +114,7 @@ struct Detached;
 
 impl CallHost for Detached {}
 
-/// What a handler knows about the call it serves. Cheap to clone.
+/// The context of a call, passed to its handler. Cheap to clone.
 #[derive(Clone)]
 pub struct CallContext {
     caller: Caller,
@@ -123,12 +124,12 @@ pub struct CallContext {
     run: Option<i64>,
     depth: u8,
     overflow: Option<Arc<dyn OverflowStore>>,
-    waited: Arc<Waited>,
+    client_wait: Arc<ClientWait>,
     host: Arc<dyn CallHost>,
 }
 
 impl CallContext {
-    /// Makes the context of a call that `host` carries.
+    /// Creates the context of a call that came in through `host`.
     pub fn new(caller: Caller, host: Arc<dyn CallHost>) -> Self {
         Self {
             caller,
@@ -138,150 +139,150 @@ impl CallContext {
             run: None,
             depth: 0,
             overflow: None,
-            waited: Arc::default(),
+            client_wait: Arc::default(),
             host,
         }
     }
 
-    /// Makes a context without a client: nobody hears progress, nobody can be asked, nobody cancels.
+    /// Creates a context without a client: reports are discarded, requests fail, and the call is never canceled.
     pub fn detached() -> Self {
         Self::new(Caller::default(), Arc::new(Detached))
     }
 
-    /// Sets the moment at which the call is over; an earlier one that is set already stays.
+    /// Sets the deadline of the call, unless an earlier one is already set.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
-        // Only what is waited from now on puts it off.
-        let deadline = deadline.checked_sub(self.waited()).unwrap_or(deadline);
+        // Only the time spent waiting from now on extends the new deadline.
+        let deadline = deadline.checked_sub(self.wait_time()).unwrap_or(deadline);
         self.deadline = Some(self.deadline.map_or(deadline, |earlier| earlier.min(deadline)));
         self
     }
 
-    /// Says that the call belongs to a session of the protocol.
+    /// Sets the MCP session that the call belongs to.
     #[must_use]
     pub fn with_session(mut self, session: u64) -> Self {
         self.session = Some(session);
         self
     }
 
-    /// Returns the number of the session, unique in this process, where the protocol revision has sessions.
+    /// Returns the session's number, unique in this process, if the protocol revision has sessions.
     pub fn session(&self) -> Option<u64> {
         self.session
     }
 
-    /// Sets what the client brought along from an earlier round.
+    /// Sets the input that the client included from an earlier round.
     #[must_use]
     pub fn with_input(mut self, input: InputState) -> Self {
         self.input = Arc::new(input);
         self
     }
 
-    /// Says that the call is made by code, in the run of that number.
+    /// Sets the run whose code makes the call.
     #[must_use]
     pub fn with_run(mut self, run: i64) -> Self {
         self.run = Some(run);
         self
     }
 
-    /// Returns the run that makes the call, if code does.
+    /// Returns the run that makes the call, if it is made by code.
     pub fn run(&self) -> Option<i64> {
         self.run
     }
 
-    /// Says that the call is made by another tool, one level below it.
+    /// Returns the context of a call made by this call's tool, one level deeper.
     #[must_use]
-    pub fn deeper(mut self) -> Self {
+    pub fn nested(mut self) -> Self {
         self.depth = self.depth.saturating_add(1);
         self
     }
 
-    /// Returns how many tools stand between the call and the client.
+    /// Returns how many tools are between the client and this call.
     pub fn depth(&self) -> u8 {
         self.depth
     }
 
-    /// Sets where answers go that are too large to be held in memory.
+    /// Sets the storage for results that are too large for memory.
     #[must_use]
     pub fn with_overflow(mut self, store: Arc<dyn OverflowStore>) -> Self {
         self.overflow = Some(store);
         self
     }
 
-    /// Begins to store an answer that is too large to be held in memory, if the server has a place for it.
+    /// Starts storing a result that is too large for memory, if the server has storage for it.
     pub fn overflow(&self, is_json: bool) -> Option<Box<dyn Overflow>> {
         Some(self.overflow.as_ref()?.begin(&self.caller, is_json))
     }
 
-    /// Returns who calls.
+    /// Returns the caller.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Returns what is known of the client program.
+    /// Returns information about the client program.
     pub fn client(&self) -> ClientInfo {
         self.host.client()
     }
 
-    /// Returns the moment at which the call is over, if there is one. It moves while the client is asked something: the
-    /// person who answers is not in a hurry.
+    /// Returns the deadline of the call, if it has one. Time spent waiting for the client's responses does not count:
+    /// the user may take a while to fill in a form.
     pub fn deadline(&self) -> Option<Instant> {
-        self.deadline.map(|deadline| deadline + self.waited())
+        self.deadline.map(|deadline| deadline + self.wait_time())
     }
 
-    /// Returns how long the call has waited for answers of its client so far.
-    pub fn waited(&self) -> Duration {
-        self.waited.total()
+    /// Returns how long the call has waited for responses from the client so far.
+    pub fn wait_time(&self) -> Duration {
+        self.client_wait.total()
     }
 
-    /// Tells whether the caller has given up.
+    /// Returns whether the caller canceled the call.
     pub fn is_cancelled(&self) -> bool {
         self.host.is_cancelled()
     }
 
-    /// Waits until the caller gives up.
+    /// Waits until the caller cancels the call.
     pub async fn cancelled(&self) {
         self.host.cancelled().await;
     }
 
-    /// Reports progress to the client, if it asked for reports.
+    /// Reports progress to the client, if it requested reports.
     pub async fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
         let message = message.map(str::to_owned);
         self.host.progress(Progress { done, total, message }).await;
     }
 
-    /// Sends a log message to the client, if it listens at that level.
+    /// Sends a log message to the client, if its log level includes it.
     pub async fn log(&self, level: LogLevel, logger: Option<&str>, data: impl Into<Value>) {
         self.host.log(level, logger, data.into()).await;
     }
 
-    /// Returns the answers and the state that the client brought along from an earlier round.
+    /// Returns the responses and state that the client included from an earlier round.
     pub fn input(&self) -> &InputState {
         &self.input
     }
 
-    /// Asks the client one question and returns its answer, in every protocol revision.
+    /// Sends one request to the client and returns its response, in every protocol revision.
     ///
-    /// Where the revision has requests from the server, this waits for the answer. Where it has none, the handler
-    /// ends with [`ToolError::InputRequired`] (let `?` pass it on); the client sends the call again with the answer,
-    /// the handler runs again, and this returns it under the same `key`.
+    /// If the revision has requests from the server, this waits for the response. If not, it fails with
+    /// [`ToolError::InputRequired`], which the handler returns (use `?`). The client sends the call again with the
+    /// response, the handler runs again, and this returns the response for the same `key`.
     ///
     /// # Errors
-    /// When the client cannot be asked, refuses, or has to be asked by a further round.
+    /// If the client does not support the request or refuses it, or another round is needed.
     pub async fn ask(&self, key: &str, request: InputRequest) -> Result<Value, ToolError> {
-        if let Some(answer) = self.input.answers.get(key) {
-            return Ok(answer.clone());
+        if let Some(response) = self.input.responses.get(key) {
+            return Ok(response.clone());
         }
         let capability = request.kind.capability();
-        if !request.is_possible(&self.host.client().capabilities) {
+        if !request.is_supported(&self.host.client().capabilities) {
             return Err(InputError::Unsupported { capability }.into());
         }
         // Running code again would repeat its side effects.
         if self.run.is_some() {
-            return self.ask_here(request).await;
+            return self.ask_in_place(request).await;
         }
-        let _waiting = self.waited.begin();
+        let _waiting = self.client_wait.begin();
         match self.host.ask(request.clone()).await {
-            Some(answer) => Ok(answer?),
+            Some(response) => Ok(response?),
             None => Err(ToolError::InputRequired(Box::new(InputRequired {
                 requests: [(key.to_owned(), request)].into(),
                 state: self.input.state.clone(),
@@ -289,70 +290,71 @@ impl CallContext {
         }
     }
 
-    /// Asks the client one question for a handler that cannot be run again, and returns its answer, in every protocol
-    /// revision: where the client has to send its request again, the handler waits for that.
+    /// Sends one request to the client for a handler that cannot be run again, and returns its response, in every
+    /// protocol revision. If the client has to send the call again, the handler waits for it.
     ///
     /// # Errors
-    /// When the client cannot be asked, or refuses.
-    pub async fn ask_here(&self, request: InputRequest) -> Result<Value, ToolError> {
+    /// If the client does not support the request or refuses it.
+    pub async fn ask_in_place(&self, request: InputRequest) -> Result<Value, ToolError> {
         let capability = request.kind.capability();
-        if !request.is_possible(&self.host.client().capabilities) {
+        if !request.is_supported(&self.host.client().capabilities) {
             return Err(InputError::Unsupported { capability }.into());
         }
-        let _waiting = self.waited.begin();
-        Ok(self.host.ask_here(request).await?)
+        let _waiting = self.client_wait.begin();
+        Ok(self.host.ask_in_place(request).await?)
     }
 }
 
 /// How long a call has waited for its client.
 #[derive(Default)]
-struct Waited(Mutex<Waits>);
+struct ClientWait(Mutex<WaitTimes>);
 
 #[derive(Default)]
-struct Waits {
-    over: Duration,
-    /// How many questions are open, and since when there is one.
-    open: usize,
+struct WaitTimes {
+    finished: Duration,
+    /// Number of pending requests.
+    pending: usize,
+    /// Start of the current wait, while requests are pending.
     since: Option<Instant>,
 }
 
-/// The time of an open question; it is over when this is dropped.
-struct Waiting<'a>(&'a Waited);
+/// A pending request; dropping it ends the wait.
+struct PendingRequest<'a>(&'a ClientWait);
 
-/// The most that one wait puts off the end of a call.
-const LONGEST_WAIT: Duration = Duration::from_mins(10);
+/// Maximum time by which one wait extends a deadline.
+const MAX_WAIT: Duration = Duration::from_mins(10);
 
-impl Waited {
-    fn begin(&self) -> Waiting<'_> {
-        let mut waits = self.lock();
-        waits.open += 1;
-        waits.since.get_or_insert_with(Instant::now);
-        Waiting(self)
+impl ClientWait {
+    fn begin(&self) -> PendingRequest<'_> {
+        let mut times = self.lock();
+        times.pending += 1;
+        times.since.get_or_insert_with(Instant::now);
+        PendingRequest(self)
     }
 
     fn total(&self) -> Duration {
-        let waits = self.lock();
-        waits.over + waits.current()
+        let times = self.lock();
+        times.finished + times.current()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waits> {
+    fn lock(&self) -> MutexGuard<'_, WaitTimes> {
         self.0.lock().unpoisoned()
     }
 }
 
-impl Waits {
+impl WaitTimes {
     fn current(&self) -> Duration {
-        self.since.map_or(Duration::ZERO, |since| since.elapsed().min(LONGEST_WAIT))
+        self.since.map_or(Duration::ZERO, |since| since.elapsed().min(MAX_WAIT))
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        let mut waits = self.0.lock();
-        waits.open -= 1;
-        if waits.open == 0 {
-            let current = waits.current();
-            (waits.over, waits.since) = (waits.over + current, None);
+        let mut times = self.0.lock();
+        times.pending -= 1;
+        if times.pending == 0 {
+            let current = times.current();
+            (times.finished, times.since) = (times.finished + current, None);
         }
     }
 }

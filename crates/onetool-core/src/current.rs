@@ -1,9 +1,9 @@
-//! A value in force that a reload can replace.
+//! A shared value that a reload can replace.
 
 use crate::sync::Unpoisoned as _;
 use std::sync::{Arc, RwLock, Weak};
 
-/// A value in force. Clones share it; whoever has got it keeps what was in force at that moment.
+/// A shared value that can be replaced. Clones share it; a value returned by [`get`](Self::get) does not change.
 #[derive(Debug, Default)]
 pub struct Current<T>(Arc<RwLock<Arc<T>>>);
 
@@ -14,33 +14,33 @@ impl<T> Clone for Current<T> {
 }
 
 impl<T> Current<T> {
-    /// Makes a value that is in force.
+    /// Creates a shared value.
     pub fn new(value: T) -> Self {
         Self(Arc::new(RwLock::new(Arc::new(value))))
     }
 
-    /// Returns the value in force.
+    /// Returns the current value.
     pub fn get(&self) -> Arc<T> {
         self.0.read().unpoisoned().clone()
     }
 
-    /// Puts another value in force.
+    /// Replaces the value.
     pub fn set(&self, value: T) {
         *self.0.write().unpoisoned() = Arc::new(value);
     }
 
-    /// Makes a handle that does not keep the value.
+    /// Returns a handle that does not keep the value alive.
     pub fn downgrade(&self) -> WeakCurrent<T> {
         WeakCurrent(Arc::downgrade(&self.0))
     }
 }
 
-/// A handle of a value in force that does not keep it.
+/// A handle to a [`Current`] that does not keep it alive.
 #[derive(Debug)]
 pub struct WeakCurrent<T>(Weak<RwLock<Arc<T>>>);
 
 impl<T> WeakCurrent<T> {
-    /// Returns the value, if anybody still holds it.
+    /// Returns the shared value, if it still exists.
     pub fn upgrade(&self) -> Option<Current<T>> {
         self.0.upgrade().map(Current)
     }

@@ -1,67 +1,67 @@
-//! What can go wrong in a handler, and in naming things.
+//! Errors of handlers, providers and names.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::InputRequired;
+use crate::{InputRequired, error_chain};
 
-/// Any error a handler may end with.
+/// Any error that a handler can return.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A tool call that did not produce an output.
 ///
-/// This is for a handler that failed. A tool's own bad news (a page that does not exist, a command that ended
-/// with 1) is an output with [`ToolOutput::error`](crate::ToolOutput::error).
+/// Use it if the handler itself fails. An error that the tool reports as its result (a page that does not exist, a command
+/// with exit code 1) is an output: [`ToolOutput::error`](crate::ToolOutput::error).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
     /// The handler failed.
     #[error("{message}")]
     Failed {
-        /// What happened, in words for the caller.
+        /// The message for the caller.
         message: String,
-        /// What caused it.
+        /// The cause.
         #[source]
         source: Option<BoxError>,
     },
-    /// The handler raises an exception of a kind that code can catch, such as `ValueError`.
+    /// The handler raises a Python exception that code can catch, such as `ValueError`.
     #[error("{message}")]
     Raised {
         /// The name of the Python exception.
         kind: Cow<'static, str>,
-        /// What happened, in words for the caller.
+        /// The message for the caller.
         message: String,
     },
-    /// The arguments passed the schema but not the handler's own type.
-    #[error("cannot read the arguments: {reason}")]
+    /// The arguments match the schema but not the handler's argument type.
+    #[error("invalid arguments: {reason}")]
     Arguments {
-        /// What does not fit.
+        /// What is wrong with them.
         reason: String,
     },
-    /// The handler needs an answer from the client before it can go on.
-    #[error("the client has to answer first")]
+    /// The handler needs input from the client to continue.
+    #[error("input from the client is required")]
     InputRequired(Box<InputRequired>),
-    /// The person has to open addresses first, which a client that can show them gets as they are (error -32042 of MCP).
-    #[error("{message}; the person has to open: {}", urls(.data))]
+    /// The user has to open URLs first. Clients that support URL elicitation get them as MCP error -32042.
+    #[error("{message}; the user must open: {}", urls(.data))]
     UrlRequired {
-        /// What the server says.
+        /// The server's message.
         message: String,
-        /// The addresses, as MCP writes them.
+        /// The URLs, as MCP defines them.
         data: Value,
     },
-    /// Asking the client did not work.
+    /// A request to the client failed.
     #[error(transparent)]
     Input(#[from] InputError),
 }
 
 impl ToolError {
-    /// Makes the error of a handler that failed with `message`.
+    /// Creates the error of a handler that failed with `message`.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed { message: message.into(), source: None }
     }
 
-    /// Takes any error; one that is a [`ToolError`] already stays what it is.
+    /// Converts any error; a [`ToolError`] is returned unchanged.
     pub fn from_any(error: impl Into<BoxError>) -> Self {
         match error.into().downcast::<Self>() {
             Ok(error) => *error,
@@ -72,39 +72,33 @@ impl ToolError {
     }
 }
 
-/// Keeps the text of a cause whose lifetime ends with its parent.
-fn boxed_text(cause: &(dyn std::error::Error + 'static)) -> BoxError {
-    let mut text = cause.to_string();
-    let mut next = cause.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text.into()
+/// Copies the text of a source, which is borrowed from its parent.
+fn boxed_text(source: &(dyn std::error::Error + 'static)) -> BoxError {
+    error_chain(source).into()
 }
 
-/// A question to the client that got no usable answer.
+/// A request to the client that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// The client did not declare the capability that the question needs.
+    /// The client did not declare the capability that the request needs.
     #[error("the client does not support {capability}")]
     Unsupported {
         /// The capability, as MCP names it: `sampling`, `elicitation` or `roots`.
         capability: &'static str,
     },
-    /// The client was asked and refused or failed.
-    #[error("the client did not answer: {reason}")]
+    /// The client refused the request or failed.
+    #[error("the request to the client failed: {reason}")]
     Refused {
-        /// What the client or the transport said.
+        /// The reason given by the client or the transport.
         reason: String,
     },
-    /// State that came back from the client was changed or belongs to another request.
-    #[error("the request state is not valid for this request")]
+    /// The state that the client sent back was modified, or belongs to another request.
+    #[error("invalid request state: it was modified or belongs to another request")]
     State,
 }
 
-/// Returns the addresses in the data of [`ToolError::UrlRequired`].
+/// Returns the URLs in the data of [`ToolError::UrlRequired`].
 fn urls(data: &Value) -> String {
     let elicitations = data["elicitations"].as_array().into_iter().flatten();
     elicitations.filter_map(|it| it["url"].as_str()).collect::<Vec<_>>().join(", ")
@@ -114,10 +108,10 @@ fn urls(data: &Value) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResourceError {
-    /// Nothing is there under this URI.
+    /// No resource has this URI.
     #[error("resource not found: {uri}{hint}")]
     NotFound {
-        /// The URI that was asked for.
+        /// The requested URI.
         uri: String,
         /// What to try instead, starting with a separator; may be empty.
         hint: String,
@@ -125,19 +119,19 @@ pub enum ResourceError {
     /// The handler failed.
     #[error("{message}")]
     Failed {
-        /// What happened, in words for the caller.
+        /// The message for the caller.
         message: String,
     },
-    /// The handler needs an answer from the client before it can go on.
-    #[error("the client has to answer first")]
+    /// The handler needs input from the client to continue.
+    #[error("input from the client is required")]
     InputRequired(Box<InputRequired>),
-    /// Asking the client did not work.
+    /// A request to the client failed.
     #[error(transparent)]
     Input(#[from] InputError),
 }
 
 impl ResourceError {
-    /// Takes any error; one that is a [`ResourceError`] already stays what it is.
+    /// Converts any error; a [`ResourceError`] is returned unchanged.
     pub fn from_any(error: impl Into<BoxError>) -> Self {
         let error = match error.into().downcast::<Self>() {
             Ok(error) => return *error,
@@ -152,46 +146,46 @@ impl ResourceError {
     }
 }
 
-/// A prompt that could not be made.
+/// A prompt that could not be rendered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// Required arguments are not there.
+    /// Required arguments are missing.
     #[error("missing required argument{}: {}", if names.len() == 1 { "" } else { "s" }, names.join(", "))]
     Missing {
-        /// Every missing argument.
+        /// All missing arguments.
         names: Vec<String>,
     },
-    /// An argument cannot be read as what it has to be.
+    /// An argument cannot be converted to its type.
     #[error("argument '{name}': {reason}")]
     Argument {
         /// The argument.
         name: String,
-        /// What does not fit.
+        /// What is wrong with it.
         reason: String,
     },
-    /// The arguments do not fit the handler's own type.
-    #[error("cannot read the arguments: {reason}")]
+    /// The arguments do not match the handler's argument type.
+    #[error("invalid arguments: {reason}")]
     Arguments {
-        /// What does not fit.
+        /// What is wrong with them.
         reason: String,
     },
     /// The handler failed.
     #[error("{message}")]
     Failed {
-        /// What happened, in words for the caller.
+        /// The message for the caller.
         message: String,
     },
-    /// The handler needs an answer from the client before it can go on.
-    #[error("the client has to answer first")]
+    /// The handler needs input from the client to continue.
+    #[error("input from the client is required")]
     InputRequired(Box<InputRequired>),
-    /// Asking the client did not work.
+    /// A request to the client failed.
     #[error(transparent)]
     Input(#[from] InputError),
 }
 
 impl PromptError {
-    /// Takes any error; one that is a [`PromptError`] already stays what it is.
+    /// Converts any error; a [`PromptError`] is returned unchanged.
     pub fn from_any(error: impl Into<BoxError>) -> Self {
         let error = match error.into().downcast::<Self>() {
             Ok(error) => return *error,
@@ -208,9 +202,9 @@ impl PromptError {
 
 /// A provider that could not list its tools.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot list the tools: {reason}")]
+#[error("cannot list tools: {reason}")]
 pub struct ProviderError {
-    /// What happened.
+    /// Why not.
     pub reason: String,
 }
 
@@ -225,15 +219,15 @@ pub enum NameError {
         name: String,
     },
     /// The name is too long.
-    #[error("tool name has {length} bytes, at most {max} are allowed")]
+    #[error("tool name is too long: {length} bytes (limit {max})")]
     TooLong {
         /// Its length in bytes.
         length: usize,
         /// The limit.
         max: usize,
     },
-    /// The name holds a character that no caller could type.
-    #[error("tool name '{}' holds {character:?}; white space and control characters are not allowed", name.escape_debug())]
+    /// The name contains whitespace or a control character.
+    #[error("tool name '{}' contains {character:?}; whitespace and control characters are not allowed", name.escape_debug())]
     Character {
         /// The name.
         name: String,

@@ -1,4 +1,4 @@
-//! Questions a handler puts to the client in the middle of a call.
+//! Requests from a handler to the client during a call.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::JsonObject;
 
-/// What kind of question it is.
+/// The kind of a request to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InputKind {
-    /// The person fills in a form.
+    /// Asks the user to fill in a form.
     Elicitation,
-    /// The client's model writes something.
+    /// Asks the client's model to generate a message.
     Sampling,
-    /// The client lists its root folders.
+    /// Asks for the client's root directories.
     Roots,
 }
 
@@ -21,7 +21,7 @@ impl InputKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::Elicitation, Self::Sampling, Self::Roots];
 
-    /// Returns the client capability that the question needs.
+    /// Returns the client capability that the request needs.
     pub fn capability(self) -> &'static str {
         match self {
             Self::Elicitation => "elicitation",
@@ -30,7 +30,7 @@ impl InputKind {
         }
     }
 
-    /// Returns the MCP method that carries the question.
+    /// Returns the MCP method of the request.
     pub fn method(self) -> &'static str {
         match self {
             Self::Elicitation => "elicitation/create",
@@ -40,36 +40,36 @@ impl InputKind {
     }
 }
 
-/// A question to the client, with its parameters as MCP defines them.
+/// A request to the client, with its parameters as MCP defines them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputRequest {
-    /// What kind of question it is.
+    /// The kind of request.
     pub kind: InputKind,
     /// The parameters of the MCP request.
     pub params: JsonObject,
 }
 
 impl InputRequest {
-    /// Asks the person for what `schema` (an object of plain fields) describes.
+    /// Asks the user to fill in the fields described by `schema`, an object schema with primitive properties.
     pub fn elicit(message: impl Into<String>, schema: impl Into<Value>) -> Self {
         let params = json!({"message": message.into(), "requestedSchema": schema.into()});
         Self { kind: InputKind::Elicitation, params: object(params) }
     }
 
-    /// Asks the client's model to answer `prompt`.
+    /// Asks the client's model to respond to `prompt`.
     pub fn sample(prompt: impl Into<String>, max_tokens: u32) -> Self {
         let message = json!({"role": "user", "content": {"type": "text", "text": prompt.into()}});
         let params = json!({"messages": [message], "maxTokens": max_tokens});
         Self { kind: InputKind::Sampling, params: object(params) }
     }
 
-    /// Asks for the client's root folders.
+    /// Asks for the client's root directories.
     pub fn roots() -> Self {
         Self { kind: InputKind::Roots, params: JsonObject::new() }
     }
 
-    /// Returns whether a client with these capabilities can be asked this.
-    pub(crate) fn is_possible(&self, capabilities: &JsonObject) -> bool {
+    /// Returns whether a client with these capabilities supports this request.
+    pub(crate) fn is_supported(&self, capabilities: &JsonObject) -> bool {
         let is_url =
             self.kind == InputKind::Elicitation && self.params.get("mode").is_some_and(|it| it == "url");
         let capability = capabilities.get(self.kind.capability());
@@ -84,21 +84,21 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// What a stateless client has to bring along when it sends the same request again.
+/// The input that a stateless client has to include when it sends the same request again.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InputRequired {
-    /// The questions, by a key of the handler's choice.
+    /// The requests, by a key that the handler chooses.
     pub requests: BTreeMap<String, InputRequest>,
-    /// What the handler wants to find again; the server seals it, so a changed one never comes back.
+    /// State for the handler's next run. The server seals it and rejects a modified one.
     pub state: Option<Value>,
 }
 
-/// What a client brought along: answers to earlier questions, and the handler's own state.
+/// The input that a client included: responses to earlier requests, and the handler's state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InputState {
-    /// Answers by the key of their question.
-    pub answers: BTreeMap<String, Value>,
-    /// The state that the handler left in [`InputRequired::state`].
+    /// Responses by the key of their request.
+    pub responses: BTreeMap<String, Value>,
+    /// The handler's state from [`InputRequired::state`].
     pub state: Option<Value>,
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seam_10_a_client_is_asked_to_open_an_address_only_if_it_says_that_it_can() {
+    fn seam_10_a_client_is_asked_to_open_a_url_only_if_it_declares_support() {
         let url = InputRequest {
             kind: InputKind::Elicitation,
             params: object(
@@ -115,15 +115,15 @@ mod tests {
             ),
         };
         let form = InputRequest::elicit("m", json!({"type": "object"}));
-        for (capabilities, can_fill_in, can_open) in [
+        for (capabilities, supports_form, supports_url) in [
             (json!({}), false, false),
             (json!({"elicitation": {}}), true, false),
             (json!({"elicitation": {"form": {}, "url": {}}}), true, true),
         ] {
             let capabilities = object(capabilities);
             assert_eq!(
-                (form.is_possible(&capabilities), url.is_possible(&capabilities)),
-                (can_fill_in, can_open)
+                (form.is_supported(&capabilities), url.is_supported(&capabilities)),
+                (supports_form, supports_url)
             );
         }
     }

@@ -1,17 +1,18 @@
-//! JSON from outside, which is parsed only if what it becomes is not too large.
+//! Parsing of untrusted JSON within a memory limit.
 
 use serde_json::Value;
 
-/// Most bytes that JSON from outside takes once it is parsed.
+/// Maximum memory size of untrusted JSON once it is parsed, in bytes.
 pub const MAX_JSON_WEIGHT: usize = 128 << 20;
 
-/// What one value takes in a parsed tree, and what the key of an object member takes beside its value.
+/// Estimated memory size of a parsed value, in bytes.
 const VALUE: usize = 80;
+/// Estimated additional memory size of an object key, in bytes.
 const KEY: usize = 64;
 
-/// Estimates how many bytes a JSON text takes once it is parsed, without parsing it.
+/// Estimates the memory size of JSON once it is parsed, in bytes, without parsing it.
 ///
-/// A list of small numbers takes forty times the bytes of its text, so a limit on texts alone bounds nothing.
+/// A list of small numbers takes 40 times the size of its text, so a limit on the text alone does not bound memory.
 pub fn json_weight(json: &[u8]) -> usize {
     let (mut values, mut keys) = (1_usize, 0_usize);
     let mut rest = json;
@@ -27,15 +28,15 @@ pub fn json_weight(json: &[u8]) -> usize {
     json.len().saturating_add(values.saturating_mul(VALUE)).saturating_add(keys.saturating_mul(KEY))
 }
 
-/// Parses JSON from outside; nothing if it is no JSON or would take more than [`MAX_JSON_WEIGHT`].
-pub fn light_json(json: &[u8]) -> Option<Value> {
+/// Parses untrusted JSON. Returns `None` if it is invalid or would take more than [`MAX_JSON_WEIGHT`].
+pub fn parse_bounded_json(json: &[u8]) -> Option<Value> {
     if json_weight(json) > MAX_JSON_WEIGHT {
         return None;
     }
     serde_json::from_slice(json).ok()
 }
 
-/// Returns what follows a string whose opening quote was read.
+/// Returns the rest after a string whose opening quote was already consumed.
 fn after_string(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
         let is_end = rest[at] == b'"';
@@ -45,6 +46,24 @@ fn after_string(mut rest: &[u8]) -> &[u8] {
         }
     }
     &[]
+}
+
+/// Counts the bytes of a value as JSON without writing it.
+pub fn json_size(value: &impl serde::Serialize) -> usize {
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // Counting cannot fail, and a value that is not JSON has no size.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
 }
 
 #[cfg(test)]
@@ -74,12 +93,12 @@ mod tests {
 
     #[test]
     fn h5_json_that_is_large_in_memory_is_not_parsed() {
-        assert_eq!(light_json(b"[1]"), Some(serde_json::json!([1])));
-        assert_eq!(light_json(b"[1"), None);
-        // A hundredth of the limit as text, and more than the limit as a tree.
+        assert_eq!(parse_bounded_json(b"[1]"), Some(serde_json::json!([1])));
+        assert_eq!(parse_bounded_json(b"[1"), None);
+        // Far below the limit as text, but above it as a tree.
         let text = format!("[{}1]", "1,".repeat(MAX_JSON_WEIGHT / VALUE));
         assert!(text.len() < MAX_JSON_WEIGHT / 20);
-        assert_eq!(light_json(text.as_bytes()), None);
+        assert_eq!(parse_bounded_json(text.as_bytes()), None);
     }
 
     fn size_of_tree(value: &serde_json::Value) -> usize {

@@ -1,7 +1,7 @@
-//! The nouns of onetool: tools, resources, prompts, and what is passed between them and their callers.
+//! The core types of onetool: tools, resources, prompts, and the values passed between them and their callers.
 //!
-//! This crate knows no runtime, no transport and no configuration. Depend on it alone to write tools that any
-//! onetool server can carry; depend on `onetool` to build the server.
+//! This crate has no runtime, transport or configuration. Depend on it alone to write tools that any onetool server
+//! can serve; depend on `onetool` to build the server.
 //!
 //! ```
 //! use onetool_core::{CallContext, Tool, tool_fn};
@@ -18,24 +18,34 @@
 //! assert_eq!(tool.spec().signature(), "weather.now(city: str)");
 //! ```
 
+#[doc(hidden)]
+pub mod clock;
 mod content;
 mod context;
 #[doc(hidden)]
 pub mod current;
+mod docs;
 mod error;
-mod failure_log;
+mod error_chain;
 mod input;
 mod json;
+#[doc(hidden)]
+pub mod lines;
+#[doc(hidden)]
+pub mod media_type;
 mod name;
 mod origin;
 mod overflow;
 mod pack;
+mod policy;
 mod prompt;
 mod provider;
 #[doc(hidden)]
 pub mod random;
+mod redact;
 mod resource;
 mod schema;
+mod secret;
 mod signature;
 mod similar;
 #[doc(hidden)]
@@ -48,34 +58,39 @@ mod wildcard;
 
 pub use content::{ContentBlock, ResourceContents, ToolOutput};
 pub use context::{CallContext, CallHost, Caller, ClientInfo, LogLevel, Progress};
+pub use docs::ToolDocs;
 pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, ResourceError, ToolError};
 #[doc(hidden)]
-pub use failure_log::FailureLog;
+pub use error_chain::error_chain;
 pub use input::{InputKind, InputRequest, InputRequired, InputState};
 #[doc(hidden)]
-pub use json::{MAX_JSON_WEIGHT, json_weight, light_json};
+pub use json::{MAX_JSON_WEIGHT, json_size, json_weight, parse_bounded_json};
 pub use name::{FLAT_NAME_MAX, ToolName};
 pub use origin::{Authority, WebOrigin};
 pub use overflow::{Overflow, OverflowStore};
-pub use pack::Pack;
+pub use pack::{Pack, PackError};
+pub use policy::{Policy, Verdict};
 pub use prompt::{
     IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptOutput, PromptSpec, Role,
     prompt_fn,
 };
-pub use provider::{ToolList, ToolsProvider, Waits};
+pub use provider::{AsyncClosure, ToolList, ToolsProvider};
+#[doc(hidden)]
+pub use redact::FailureRedactor;
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
 pub use schema::Schema;
+pub use secret::{Redactor, Secret};
 pub use signature::{Parameter, parameters, python_type, short_signature, signature};
-pub use similar::{COMPARED_MAX, shorten, shown, similar_items, similar_names, similarity};
+pub use similar::{MAX_COMPARED_CHARS, abbreviate, shorten, similar_items, similar_names, similarity};
 pub use tool::{
-    Declares, IntoToolOutput, Is, Json, Returns, Tool, ToolAnnotations, ToolFn, ToolSpec, Undeclared,
+    Declares, IntoToolOutput, Json, Returns, SameAs, Tool, ToolAnnotations, ToolFn, ToolSpec, Undeclared,
     dynamic_tool, tool_fn,
 };
 pub use uri_template::UriTemplate;
 pub use wildcard::matches_wildcard;
 
-/// A JSON object whose keys keep the order in which they were written.
+/// A JSON object that preserves the order of its keys.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;
 
-/// A future that can be stored behind a trait object.
+/// A boxed future, for use in object-safe traits.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::NameError;
 
-/// Longest flat name; several clients refuse a tool list with a longer one.
+/// Maximum length of a flat name; several clients reject a tool list with a longer one.
 pub const FLAT_NAME_MAX: usize = 64;
 
 const CANONICAL_MAX: usize = 512;
 
-/// The name of a tool, in the canonical spelling `pack.tool`, or a bare `tool` that belongs to no pack.
+/// The name of a tool in its canonical spelling: `pack.tool`, or a bare `tool` without a pack.
 ///
-/// The pack is what stands before the first dot; the rest may hold further dots.
+/// The pack is the part before the first dot; the rest may contain more dots.
 ///
 /// ```
 /// use onetool_core::ToolName;
@@ -26,12 +26,12 @@ const CANONICAL_MAX: usize = 512;
 pub struct ToolName(Arc<str>);
 
 impl ToolName {
-    /// Takes a canonical name as it is written; [`ToolName::check`] tells whether it can be registered.
+    /// Creates a name from its canonical spelling. It may be invalid, see [`ToolName::check`].
     pub fn new(canonical: impl Into<Arc<str>>) -> Self {
         Self(canonical.into())
     }
 
-    /// Makes the name of `tool` inside `pack`; an empty pack gives a bare name.
+    /// Creates the name of `tool` in `pack`, or a bare name if `pack` is empty.
     pub fn in_pack(pack: &str, tool: &str) -> Self {
         if pack.is_empty() { Self::new(tool) } else { Self::new(format!("{pack}.{tool}")) }
     }
@@ -53,8 +53,8 @@ impl ToolName {
 
     /// Returns the spelling that every MCP client accepts: ASCII letters, digits, `_` and `-`, at most 64 characters.
     ///
-    /// A longer name keeps its beginning and ends in a hash of the whole, so it stays the same on every start.
-    /// Two names can share a flat spelling; the catalog then gives the later one a suffix.
+    /// A longer name is truncated and ends with a hash of the full name, so it is the same on every start. Two names can
+    /// have the same flat spelling; the catalog then adds a suffix to the later one.
     pub fn flat(&self) -> String {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let flat: String = self.0.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -64,10 +64,10 @@ impl ToolName {
         format!("{}_{:08x}", &flat[..FLAT_NAME_MAX - 9], fnv1a(self.0.as_bytes()))
     }
 
-    /// Tells whether the name can be registered.
+    /// Checks whether the name can be registered.
     ///
     /// # Errors
-    /// When the name or its pack is empty, too long, or holds white space or control characters.
+    /// If the name or its pack is empty, or the name is too long or contains whitespace or control characters.
     pub fn check(&self) -> Result<(), NameError> {
         if self.tool().is_empty() || self.pack().is_some_and(str::is_empty) {
             return Err(NameError::Empty { name: self.0.to_string() });
@@ -82,7 +82,7 @@ impl ToolName {
     }
 }
 
-/// 32-bit FNV-1a: small, and unlike the standard hasher the same in every release.
+/// 32-bit FNV-1a: small, and unlike the standard hasher stable across releases.
 fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
@@ -99,7 +99,7 @@ impl fmt::Debug for ToolName {
     }
 }
 
-/// Lets maps that are keyed by names be asked with a plain string.
+/// Allows looking up a name in a map by a plain string.
 impl Borrow<str> for ToolName {
     fn borrow(&self) -> &str {
         &self.0

@@ -1,13 +1,13 @@
-//! The host and the origin that an HTTP request names, as a URL parser reads them.
+//! The host and origin of an HTTP request, parsed as a URL parser does.
 
 use std::net::Ipv6Addr;
 
 use url::{Host, Url};
 
-/// Characters that a URL parser takes for the end of a host, or that it decodes or drops.
-const NEVER_IN_A_HOST: &[char] = &['/', '\\', '?', '#', '@', '%'];
+/// Characters that end a host in a URL, or that a URL parser decodes or drops.
+const INVALID_IN_HOST: &[char] = &['/', '\\', '?', '#', '@', '%'];
 
-/// A host and maybe a port, as a `Host` header names them.
+/// A host and an optional port, as in a `Host` header.
 ///
 /// ```
 /// use onetool_core::Authority;
@@ -23,19 +23,19 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Parses a host name or an address, with or without a port. Names come out in lower case and in ASCII.
+    /// Parses a host name or IP address with an optional port. Names are converted to lowercase ASCII.
     ///
-    /// User names, paths and everything else that is not part of a host make it invalid.
+    /// User names, paths and anything else that is not part of a host make it invalid.
     pub fn parse(text: &str) -> Option<Self> {
         if let Ok(address) = text.parse::<Ipv6Addr>() {
             return Some(Self { host: Host::Ipv6(address), port: None });
         }
-        let is_foreign = |it: char| it.is_whitespace() || it.is_control() || NEVER_IN_A_HOST.contains(&it);
-        if text.contains(is_foreign) {
+        let is_invalid = |it: char| it.is_whitespace() || it.is_control() || INVALID_IN_HOST.contains(&it);
+        if text.contains(is_invalid) {
             return None;
         }
         let url = Url::parse(&format!("http://{text}")).ok()?;
-        // A parser drops the default port of its scheme: port 80 is seen only by the other one.
+        // The parser drops the default port of the scheme, so port 80 shows up only with https.
         let port = url.port().or_else(|| Url::parse(&format!("https://{text}")).ok()?.port());
         Some(Self { host: url.host()?.to_owned(), port })
     }
@@ -45,7 +45,7 @@ impl Authority {
         Self::parse(single(values)?)
     }
 
-    /// Returns whether this is the machine itself: `localhost`, or a loopback address.
+    /// Returns whether this is the local machine: `localhost`, or a loopback address.
     pub fn is_loopback(&self) -> bool {
         match &self.host {
             Host::Domain(name) => name == "localhost",
@@ -54,19 +54,19 @@ impl Authority {
         }
     }
 
-    /// Returns whether a request to `asked` is a request to this place. Without a port, this stands for all of them.
-    pub fn covers(&self, asked: &Self) -> bool {
-        let same_port = match (self.port, asked.port) {
+    /// Returns whether a request to `requested` is a request to this host. Without a port, this covers every port.
+    pub fn covers(&self, requested: &Self) -> bool {
+        let same_port = match (self.port, requested.port) {
             (None, _) => true,
             // A URL without a port has the default port of its scheme, and the header does not say which scheme.
             (Some(port), None) => port == 80 || port == 443,
-            (Some(port), Some(asked)) => port == asked,
+            (Some(port), Some(requested)) => port == requested,
         };
-        same_port && self.host == asked.host
+        same_port && self.host == requested.host
     }
 }
 
-/// The origin of a web page, as an `Origin` header names it: a scheme, a host and a port.
+/// The origin of a web page, as in an `Origin` header: a scheme, a host and a port.
 ///
 /// ```
 /// use onetool_core::WebOrigin;
@@ -99,18 +99,18 @@ impl WebOrigin {
         Self::parse(single(values)?)
     }
 
-    /// Returns whether the page comes from the machine itself.
+    /// Returns whether the page comes from the local machine.
     pub fn is_loopback(&self) -> bool {
         Authority { host: self.host.clone(), port: None }.is_loopback()
     }
 
-    /// Returns whether the page comes from the place that a request is sent to.
+    /// Returns whether the page comes from the host that the request is sent to.
     pub fn is_served_by(&self, host: &Authority) -> bool {
         Authority { host: self.host.clone(), port: Some(self.port) }.covers(host)
     }
 }
 
-/// Returns the only value of a header, if that is ASCII.
+/// Returns the value of a header, if there is exactly one and it is ASCII.
 fn single<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Option<&'a str> {
     let mut values = values.into_iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };

@@ -1,20 +1,20 @@
-//! Where an answer goes that is too large to be held in memory.
+//! Storage for results that are too large for memory.
 
 use serde_json::Value;
 
 use crate::{BoxFuture, Caller, ToolError};
 
-/// A place for answers that are too large; a server that has one hands it to every call.
+/// Stores results that are too large for memory. A server that has a store passes it to every call.
 pub trait OverflowStore: Send + Sync + 'static {
-    /// Begins an answer for `caller`; `is_json` says that it will be JSON.
+    /// Starts storing a result for `caller`; `is_json` is whether the result is JSON.
     fn begin(&self, caller: &Caller, is_json: bool) -> Box<dyn Overflow>;
 }
 
-/// An answer that is stored as it comes in. Dropping it before its end throws it away.
+/// A result that is stored while it arrives. Dropping it before [`finish`](Self::finish) discards it.
 pub trait Overflow: Send {
-    /// Adds the next bytes, in UTF-8; a character may be cut by their end.
+    /// Appends UTF-8 bytes; a character may be split between two writes.
     fn write<'a>(&'a mut self, bytes: &'a [u8]) -> BoxFuture<'a, Result<(), ToolError>>;
 
-    /// Ends the answer; returns what the caller gets in its place: a handle, and how to read it.
+    /// Completes the result and returns its replacement for the caller: a handle, and how to read it.
     fn finish(self: Box<Self>) -> BoxFuture<'static, Result<Value, ToolError>>;
 }

@@ -1,4 +1,4 @@
-//! Prompts: messages made from a few arguments.
+//! Prompts: messages rendered from arguments.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::tool::schema_of;
+use crate::tool::schema_for;
 use crate::{BoxError, BoxFuture, CallContext, ContentBlock, JsonObject, PromptError};
 
-/// A template for messages that a person can pick in their client.
+/// A message template that users can pick in their client.
 pub trait Prompt: Send + Sync + 'static {
-    /// Returns all that a client may know without getting it.
+    /// Returns the prompt's description for clients.
     fn spec(&self) -> &PromptSpec;
 
-    /// Makes the messages; every required argument is there.
+    /// Renders the messages. `args` contains every required argument.
     fn get<'a>(
         &'a self,
         args: JsonObject,
         cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<PromptOutput, PromptError>>;
 
-    /// Proposes values for an argument that begin with what was typed so far.
+    /// Suggests values for an argument that start with `typed`.
     fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
         let _ = (argument, typed);
         Box::pin(std::future::ready(Vec::new()))
@@ -47,62 +47,62 @@ impl<T: Prompt + ?Sized> Prompt for Arc<T> {
     }
 }
 
-/// All that a client may know of a prompt without getting it.
+/// The description of a prompt for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptSpec {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// A name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What it is for.
+    /// What the prompt is for.
     pub description: Option<String>,
-    /// What it takes.
+    /// The arguments.
     pub arguments: Vec<PromptArgument>,
 }
 
-/// One argument of a prompt. Values travel as strings.
+/// An argument of a prompt. Its value is a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptArgument {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it means.
+    /// What the argument means.
     pub description: Option<String>,
-    /// Whether it has to be given.
+    /// Whether the argument is required.
     pub required: bool,
 }
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
 }
 
-/// One message of a prompt.
+/// A message of a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PromptMessage {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: ContentBlock,
 }
 
 impl PromptMessage {
-    /// Makes a message of the person.
+    /// Creates a message from the user.
     pub fn user(content: impl Into<ContentBlock>) -> Self {
         Self { role: Role::User, content: content.into() }
     }
 
-    /// Makes a message of the model.
+    /// Creates a message from the model.
     pub fn assistant(content: impl Into<ContentBlock>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
     }
 }
 
-/// What a prompt comes to.
+/// A rendered prompt.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PromptOutput {
     /// What the messages are for.
@@ -111,12 +111,12 @@ pub struct PromptOutput {
     pub messages: Vec<PromptMessage>,
 }
 
-/// What a prompt handler may return.
+/// A return type of prompt handlers.
 pub trait IntoPromptMessages {
-    /// Makes the messages.
+    /// Converts the value to messages.
     ///
     /// # Errors
-    /// When the handler failed.
+    /// If the handler failed.
     fn into_prompt_messages(self) -> Result<Vec<PromptMessage>, PromptError>;
 }
 
@@ -146,24 +146,24 @@ type Handler = Box<
         + Sync,
 >;
 
-/// A prompt made from a closure; see [`prompt_fn`]. All of them are of one type, so that an array can hold several.
+/// A prompt made from a closure; see [`prompt_fn`]. All closures have this one type, so an array can hold several.
 pub struct PromptFn {
     spec: PromptSpec,
     handler: Handler,
     completer: Option<Completer>,
 }
 
-/// Makes a prompt whose arguments come from the type of the handler's arguments; `()` takes none.
+/// Creates a prompt whose arguments are derived from the handler's argument type; `()` means no arguments.
 ///
-/// MCP carries prompt arguments as strings. They are read by the type of their field: a number or boolean as JSON,
-/// a list as a JSON array or as values separated by commas or line breaks.
+/// Prompt arguments in MCP are strings. They are parsed according to the type of their field: a number or boolean as
+/// JSON, a list as a JSON array or as values separated by commas or line breaks.
 ///
 /// ```
 /// use onetool_core::{CallContext, PromptMessage, prompt_fn};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Review {
-///     /// The files to look at.
+///     /// The files to review.
 ///     files: Vec<String>,
 /// }
 ///
@@ -187,7 +187,7 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: IntoPromptMessages,
 {
-    let schema = schema_of::<A>();
+    let schema = schema_for::<A>();
     let arguments = crate::parameters(&schema).map(|parameter| PromptArgument {
         name: parameter.name.to_owned(),
         description: parameter.description.map(str::to_owned),
@@ -199,32 +199,32 @@ where
         description: Some(description.into()),
         arguments: arguments.collect(),
     };
-    let made = Arc::new((schema, handler));
+    let shared = Arc::new((schema, handler));
     let handler: Handler = Box::new(move |args, cx| {
-        let made = made.clone();
+        let shared = shared.clone();
         Box::pin(async move {
-            let (schema, handler) = &*made;
-            handler(read_arguments(args, schema)?, cx).await.into_prompt_messages()
+            let (schema, handler) = &*shared;
+            handler(parse_arguments(args, schema)?, cx).await.into_prompt_messages()
         })
     });
     PromptFn { spec, handler, completer: None }
 }
 
 impl PromptFn {
-    /// Sets a name for people.
+    /// Sets the display name.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.spec.title = Some(title.into());
         self
     }
 
-    /// Proposes values for the arguments: `propose(argument, typed)`.
+    /// Sets a function that suggests values for arguments: `complete(argument, typed)`.
     #[must_use]
     pub fn completions(
         mut self,
-        propose: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,
+        complete: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.completer = Some(Box::new(propose));
+        self.completer = Some(Box::new(complete));
         self
     }
 }
@@ -246,32 +246,32 @@ impl Prompt for PromptFn {
     }
 
     fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
-        Box::pin(
-            async move { self.completer.as_ref().map_or_else(Vec::new, |propose| propose(argument, typed)) },
-        )
+        Box::pin(async move {
+            self.completer.as_ref().map_or_else(Vec::new, |complete| complete(argument, typed))
+        })
     }
 }
 
-fn read_arguments<A: DeserializeOwned>(args: JsonObject, schema: &JsonObject) -> Result<A, PromptError> {
+fn parse_arguments<A: DeserializeOwned>(args: JsonObject, schema: &JsonObject) -> Result<A, PromptError> {
     if !schema.contains_key("properties") {
-        // `()` reads null, a map type reads the object.
+        // `()` deserializes from null, a map type from the object.
         let value = if schema.get("type").is_some_and(|it| it == "null") { Value::Null } else { args.into() };
-        return serde_json::from_value(value).map_err(unreadable);
+        return serde_json::from_value(value).map_err(invalid);
     }
     let mut typed = JsonObject::new();
     for (name, value) in args {
         let value = match (&value, schema["properties"].get(&name)) {
-            (Value::String(text), Some(property)) => read_as(text, property)
+            (Value::String(text), Some(property)) => parse_value(text, property)
                 .ok_or_else(|| PromptError::Argument { name: name.clone(), reason: expectation(property) })?,
             _ => value,
         };
         typed.insert(name, value);
     }
-    serde_json::from_value(Value::Object(typed)).map_err(unreadable)
+    serde_json::from_value(Value::Object(typed)).map_err(invalid)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
-fn unreadable(error: serde_json::Error) -> PromptError {
+fn invalid(error: serde_json::Error) -> PromptError {
     PromptError::Arguments { reason: error.to_string() }
 }
 
@@ -283,25 +283,25 @@ fn has_type(property: &Value, name: &str) -> bool {
     }
 }
 
-fn read_as(text: &str, property: &Value) -> Option<Value> {
-    let scalar = |name| has_type(property, name);
-    if scalar("array") {
-        return Some(Value::Array(read_list(text)));
+fn parse_value(text: &str, property: &Value) -> Option<Value> {
+    let is = |name| has_type(property, name);
+    if is("array") {
+        return Some(Value::Array(parse_list(text)));
     }
-    if scalar("string") || !(scalar("integer") || scalar("number") || scalar("boolean")) {
+    if is("string") || !(is("integer") || is("number") || is("boolean")) {
         return Some(Value::String(text.to_owned()));
     }
     let value: Value = serde_json::from_str(text.trim()).ok()?;
-    let fits = match &value {
-        Value::Number(number) => scalar("number") || (scalar("integer") && !number.is_f64()),
-        Value::Bool(_) => scalar("boolean"),
+    let is_valid = match &value {
+        Value::Number(number) => is("number") || (is("integer") && !number.is_f64()),
+        Value::Bool(_) => is("boolean"),
         _ => false,
     };
-    fits.then_some(value)
+    is_valid.then_some(value)
 }
 
-/// Reads a JSON array, or values separated by commas or line breaks.
-fn read_list(text: &str) -> Vec<Value> {
+/// Parses a JSON array, or values separated by commas or line breaks.
+fn parse_list(text: &str) -> Vec<Value> {
     if let Ok(Value::Array(items)) = serde_json::from_str(text) {
         return items;
     }

@@ -1,13 +1,13 @@
-//! Where a list of tools comes from.
+//! Providers of tool lists.
 
 use std::sync::Arc;
 
 use crate::{BoxError, BoxFuture, ProviderError, Tool};
 
-/// Something that knows which tools there are right now.
+/// Provides a list of tools that may change at any time.
 ///
-/// It is asked on every request and nothing is cached, so a provider may change its mind at any time. A fixed list is
-/// one, and so is a closure that returns a list, with or without waiting for it:
+/// The list is requested for every HTTP request and never cached. A provider can be a fixed list, or a closure that
+/// returns a list, sync or async:
 ///
 /// ```
 /// use onetool_core::{CallContext, ToolsProvider, tool_fn};
@@ -19,18 +19,18 @@ use crate::{BoxError, BoxFuture, ProviderError, Tool};
 /// serve(move || async move { now() });
 /// ```
 ///
-/// `Kind` tells closures that wait from everything else, because Rust could not tell them apart without. Leave it out
-/// to implement the trait, and let a function that takes any provider be generic in it.
+/// `Kind` exists so that the implementations for sync and async closures do not overlap. Omit it when you implement the
+/// trait, and make a function that accepts any provider generic over it.
 pub trait ToolsProvider<Kind = ()>: Send + Sync + 'static {
     /// Returns the tools.
     fn tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn Tool>>, ProviderError>>;
 }
 
-/// The kind of a closure that waits for its list.
+/// The kind of providers that are async closures.
 #[derive(Debug, Clone, Copy)]
-pub struct Waits;
+pub struct AsyncClosure;
 
-/// A list of tools that a provider returns: a `Vec` or an array of tools, or a `Result` of these with any error.
+/// A list of tools returned by a provider: a `Vec` or an array of tools, or a `Result` of these with any error.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of tools",
     note = "return a `Vec` or an array of tools, or a `Result` of these"
@@ -39,7 +39,7 @@ pub trait ToolList {
     /// Returns the tools.
     ///
     /// # Errors
-    /// When there is an error instead of a list.
+    /// If the provider failed.
     fn into_tools(self) -> Result<Vec<Arc<dyn Tool>>, ProviderError>;
 }
 
@@ -81,7 +81,7 @@ where
     }
 }
 
-impl<F, Fut, L> ToolsProvider<Waits> for F
+impl<F, Fut, L> ToolsProvider<AsyncClosure> for F
 where
     F: Fn() -> Fut + Send + Sync + 'static,
     Fut: Future<Output = L> + Send + 'static,

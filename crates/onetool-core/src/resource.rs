@@ -1,25 +1,25 @@
-//! Resources: something a client can read by its URI.
+//! Resources, which clients read by URI.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{BoxError, BoxFuture, CallContext, ResourceContents, ResourceError, UriTemplate};
 
-/// Something a client can read by its URI, or a family of such things under a URI template.
+/// Data that a client can read by its URI, or a family of such data under a URI template.
 pub trait Resource: Send + Sync + 'static {
-    /// Returns all that a client may know without reading it.
+    /// Returns the resource's description for clients.
     fn spec(&self) -> &ResourceSpec;
 
-    /// Reads it.
+    /// Reads the resource.
     fn read<'a>(
         &'a self,
         request: ReadRequest,
         cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<Vec<ResourceContents>, ResourceError>>;
 
-    /// Proposes values for a hole of the template that begin with what was typed so far.
-    fn complete<'a>(&'a self, hole: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
-        let _ = (hole, typed);
+    /// Suggests values for a variable of the template that start with `typed`.
+    fn complete<'a>(&'a self, variable: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
+        let _ = (variable, typed);
         Box::pin(std::future::ready(Vec::new()))
     }
 }
@@ -37,49 +37,49 @@ impl<T: Resource + ?Sized> Resource for Arc<T> {
         (**self).read(request, cx)
     }
 
-    fn complete<'a>(&'a self, hole: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
-        (**self).complete(hole, typed)
+    fn complete<'a>(&'a self, variable: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
+        (**self).complete(variable, typed)
     }
 }
 
-/// All that a client may know of a resource without reading it.
+/// The description of a resource for clients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceSpec {
-    /// Its URI; one with holes makes this a resource template.
+    /// The URI; with variables, this is a resource template.
     pub uri: UriTemplate,
     /// A short name.
     pub name: String,
-    /// A name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What it holds, in words.
+    /// What the resource contains.
     pub description: Option<String>,
     /// The MIME type of its contents.
     pub mime_type: Option<String>,
 }
 
 impl ResourceSpec {
-    /// Makes the spec of a resource.
+    /// Creates the description of a resource.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         let uri = UriTemplate::new(uri);
         Self { uri, name: name.into(), title: None, description: None, mime_type: None }
     }
 }
 
-/// What a client wants to read.
+/// A client's request to read a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadRequest {
-    /// The URI that was asked for.
+    /// The requested URI.
     pub uri: String,
-    /// What stands in the holes of the template.
+    /// The values of the template's variables.
     pub values: BTreeMap<String, String>,
 }
 
-/// What a resource handler may return.
+/// A return type of resource handlers.
 pub trait IntoResourceContents {
-    /// Makes the contents.
+    /// Converts the value to contents.
     ///
     /// # Errors
-    /// When the handler failed.
+    /// If the handler failed.
     fn into_resource_contents(self) -> Result<Vec<ResourceContents>, ResourceError>;
 }
 
@@ -109,16 +109,17 @@ type Handler = Box<
         + Sync,
 >;
 
-/// A resource made from a closure; see [`resource_fn`]. All of them are of one type, so that an array can hold several.
+/// A resource made from a closure; see [`resource_fn`]. All closures have this one type, so an array can hold several.
 pub struct ResourceFn {
     spec: ResourceSpec,
     handler: Handler,
     completer: Option<Completer>,
 }
 
-/// Makes a resource that `handler` reads anew every time.
+/// Creates a resource that `handler` reads on every request.
 ///
-/// A URI with holes (`users://{id}`) makes a family of resources; [`ReadRequest::values`] says what stands in them.
+/// A URI with variables (`users://{id}`) is a template for many resources; [`ReadRequest::values`] has the values of the
+/// variables.
 ///
 /// ```
 /// use onetool_core::{CallContext, ReadRequest, ResourceContents, resource_fn};
@@ -151,27 +152,27 @@ where
 }
 
 impl ResourceFn {
-    /// Sets what it holds, in words.
+    /// Sets the description of the contents.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.spec.description = Some(description.into());
         self
     }
 
-    /// Sets the MIME type under which it is listed.
+    /// Sets the MIME type shown in the resource list.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.spec.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Proposes values for the holes: `propose(hole, typed)`.
+    /// Sets a function that suggests values for variables: `complete(variable, typed)`.
     #[must_use]
     pub fn completions(
         mut self,
-        propose: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,
+        complete: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.completer = Some(Box::new(propose));
+        self.completer = Some(Box::new(complete));
         self
     }
 }
@@ -189,7 +190,9 @@ impl Resource for ResourceFn {
         (self.handler)(request, cx.clone())
     }
 
-    fn complete<'a>(&'a self, hole: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
-        Box::pin(async move { self.completer.as_ref().map_or_else(Vec::new, |propose| propose(hole, typed)) })
+    fn complete<'a>(&'a self, variable: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(async move {
+            self.completer.as_ref().map_or_else(Vec::new, |complete| complete(variable, typed))
+        })
     }
 }

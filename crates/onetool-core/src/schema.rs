@@ -1,4 +1,4 @@
-//! JSON Schemas that may be made only when somebody asks for them.
+//! JSON Schemas that can be built lazily.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::JsonObject;
 
-/// The JSON Schema of an object, at hand or made when it is first used. Cheap to clone.
+/// The JSON Schema of an object, possibly built on first use. Cheap to clone.
 ///
-/// A source with thousands of tools describes them without building thousands of schemas:
+/// This way a source with thousands of tools can describe them without building thousands of schemas:
 ///
 /// ```
 /// # use onetool_core::{JsonObject, Schema};
@@ -27,39 +27,39 @@ struct Inner {
 }
 
 impl Schema {
-    /// Makes a schema that `build` makes on first use. It has to make the same every time.
+    /// Creates a schema that `build` builds on first use. `build` must return the same schema every time.
     pub fn lazy(build: impl Fn() -> JsonObject + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner { built: OnceLock::new(), build: Some(Box::new(build)) }))
     }
 
-    /// Makes the schema of an object that may hold anything.
+    /// Creates the schema of an object with any properties.
     pub fn any_object() -> Self {
         JsonObject::from_iter([("type".to_owned(), "object".into())]).into()
     }
 
-    /// Makes the schema of a tool that takes no arguments.
+    /// Creates the schema of a tool without arguments.
     pub(crate) fn no_arguments() -> Self {
         JsonObject::from_iter([("type".to_owned(), "object".into()), ("properties".to_owned(), json!({}))])
             .into()
     }
 
-    /// Returns the schema, to be kept by somebody else too.
+    /// Returns the shared schema; builds it on first use.
     pub fn shared(&self) -> &Arc<JsonObject> {
         self.0
             .built
             .get_or_init(|| Arc::new(self.0.build.as_ref().map_or_else(JsonObject::new, |build| build())))
     }
 
-    /// Looks for references that multiply without end, see [`check_growth`](crate::validate::check_growth).
+    /// Checks for references that expand exponentially, see [`check_growth`](crate::validate::check_growth).
     ///
     /// # Errors
-    /// When there are such references.
+    /// If there are such references.
     #[cfg(feature = "validate")]
-    pub fn growth(&self) -> Result<(), crate::validate::GrowthError> {
+    pub fn check_growth(&self) -> Result<(), crate::validate::GrowthError> {
         crate::validate::check_growth(&self.peek())
     }
 
-    /// Returns the schema without keeping it in memory, for somebody who goes through all tools once.
+    /// Returns the schema without caching it, for code that visits all tools once.
     pub fn peek(&self) -> Cow<'_, JsonObject> {
         match (self.0.built.get(), &self.0.build) {
             (Some(built), _) => Cow::Borrowed(built),
@@ -83,8 +83,8 @@ impl From<JsonObject> for Schema {
     }
 }
 
-/// A value that is not an object cannot describe arguments. It makes a schema that no server accepts, so that the
-/// mistake is told where the tool is registered.
+/// A value that is not an object cannot describe arguments. It is converted to an invalid schema, so that registering
+/// the tool fails.
 impl From<Value> for Schema {
     fn from(schema: Value) -> Self {
         match schema {

@@ -1,4 +1,4 @@
-//! JSON Schema → Python-like signature, the form in which agents read a tool's parameters.
+//! Converts JSON Schemas to Python-like signatures, the form in which agents see a tool's parameters.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::{JsonObject, shorten};
 
-/// Writes a tool as a Python-like signature: required parameters bare, optional ones with their default or `'...'`.
+/// Returns a Python-like signature. Optional parameters have their default, or `'...'` if there is none.
 ///
-/// The parameters stand in the order of the schema, which is also the order of positional arguments.
+/// The parameters are in the order of the schema, which is also the order of positional arguments.
 ///
 /// ```
 /// let schema = serde_json::json!({
@@ -19,55 +19,56 @@ use crate::{JsonObject, shorten};
 /// assert_eq!(signature, "brave.search(query: str, count: int = 5)");
 /// ```
 pub fn signature(name: &str, schema: &JsonObject) -> String {
-    let parameters: Vec<String> = parameters(schema).map(|it| it.written(usize::MAX)).collect();
+    let parameters: Vec<String> = parameters(schema).map(|it| it.format(usize::MAX)).collect();
     format!("{name}({})", parameters.join(", "))
 }
 
-/// Writes a signature of a length that people and agents read: long types and defaults are cut, and optional parameters
-/// that no longer fit are left out with a mark.
+/// Returns a signature of readable length: long types and defaults are shortened, and optional parameters beyond the
+/// limit are replaced by `…`.
 pub fn short_signature(name: &str, schema: &JsonObject) -> String {
-    let whole = signature(name, schema);
-    if whole.len() <= SHORT_MAX {
-        return whole;
+    let full = signature(name, schema);
+    if full.len() <= SHORT_MAX {
+        return full;
     }
     let mut text = format!("{name}(");
-    let mut is_cut = false;
+    let mut is_shortened = false;
     for parameter in parameters(schema) {
-        let written = parameter.written(SHORT_PART);
-        let room = if parameter.required { 4 * SHORT_MAX } else { SHORT_MAX };
-        if text.len() + written.len() > room {
-            is_cut = true;
+        let formatted = parameter.format(SHORT_PART);
+        let limit = if parameter.required { 4 * SHORT_MAX } else { SHORT_MAX };
+        if text.len() + formatted.len() > limit {
+            is_shortened = true;
             continue;
         }
-        text.push_str(&written);
+        text.push_str(&formatted);
         text.push_str(", ");
     }
-    text.push_str(if is_cut { "…" } else { "" });
+    text.push_str(if is_shortened { "…" } else { "" });
     format!("{})", text.trim_end_matches(", "))
 }
 
-/// How long a signature is before it is cut, and how long the type and the default of a parameter are then.
+/// Maximum length of a signature before it is shortened.
 const SHORT_MAX: usize = 500;
+/// Maximum length of a parameter's type and of its default in a shortened signature.
 const SHORT_PART: usize = 60;
 
-/// One parameter of a tool, read off its schema.
+/// A parameter of a tool, derived from its schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
-    /// Its type, as Python writes it.
+    /// The Python type.
     pub python_type: String,
-    /// What it means.
+    /// What the parameter means.
     pub description: Option<&'a str>,
-    /// Whether it has to be given.
+    /// Whether the parameter is required.
     pub required: bool,
-    /// What stands for it when it is not given.
+    /// The default value.
     pub default: Option<&'a Value>,
 }
 
 impl Parameter<'_> {
-    /// Writes it with a type and a default of at most `max` characters.
-    fn written(&self, max: usize) -> String {
+    /// Formats the parameter with a type and a default of at most `max` characters.
+    fn format(&self, max: usize) -> String {
         let mut text = format!("{}: {}", self.name, shorten(&self.python_type, max));
         if !self.required {
             let default = self.default.map_or_else(|| "'...'".to_owned(), python_literal);
@@ -78,7 +79,7 @@ impl Parameter<'_> {
     }
 }
 
-/// Returns the parameters that a schema describes, in its order.
+/// Returns the parameters described by a schema, in order.
 pub fn parameters(schema: &JsonObject) -> impl Iterator<Item = Parameter<'_>> {
     let required = schema.get("required").and_then(Value::as_array);
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -93,7 +94,7 @@ pub fn parameters(schema: &JsonObject) -> impl Iterator<Item = Parameter<'_>> {
 
 const MAX_DEPTH: usize = 4;
 
-/// Returns the type that a schema describes, as Python writes it.
+/// Returns the Python type described by a schema.
 ///
 /// ```
 /// let schema = serde_json::json!({"type": "array", "items": {"type": ["string", "null"]}});
@@ -112,7 +113,7 @@ fn object_type(property: &JsonObject, root: &JsonObject, depth: usize) -> String
         return "Any".into();
     }
     if let Some(target) = property.get("$ref").and_then(Value::as_str) {
-        return local_target(target, root).map_or("Any".into(), |it| type_name(it, root, depth + 1));
+        return resolve_local(target, root).map_or("Any".into(), |it| type_name(it, root, depth + 1));
     }
     if let Some(values) = property.get("enum").and_then(Value::as_array) {
         let values: Vec<String> = values.iter().map(python_literal).collect();
@@ -121,16 +122,16 @@ fn object_type(property: &JsonObject, root: &JsonObject, depth: usize) -> String
     if let Some(value) = property.get("const") {
         return format!("Literal[{}]", python_literal(value));
     }
-    for union in ["anyOf", "oneOf"] {
-        if let Some(variants) = property.get(union).and_then(Value::as_array) {
-            return union_of(variants.iter().map(|variant| type_name(variant, root, depth + 1)));
+    for keyword in ["anyOf", "oneOf"] {
+        if let Some(variants) = property.get(keyword).and_then(Value::as_array) {
+            return union(variants.iter().map(|variant| type_name(variant, root, depth + 1)));
         }
     }
     match property.get("type") {
         Some(Value::String(name)) => named_type(name, property, root, depth),
         Some(Value::Array(names)) => {
             let names = names.iter().filter_map(Value::as_str);
-            union_of(names.map(|name| named_type(name, property, root, depth)))
+            union(names.map(|name| named_type(name, property, root, depth)))
         }
         _ if property.contains_key("properties") => "dict".into(),
         _ => "Any".into(),
@@ -153,7 +154,7 @@ fn named_type(name: &str, property: &JsonObject, root: &JsonObject, depth: usize
     }
 }
 
-fn union_of(variants: impl Iterator<Item = String>) -> String {
+fn union(variants: impl Iterator<Item = String>) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for variant in variants {
         if !distinct.contains(&variant) {
@@ -167,7 +168,7 @@ fn union_of(variants: impl Iterator<Item = String>) -> String {
     }
 }
 
-fn local_target<'a>(reference: &str, root: &'a JsonObject) -> Option<&'a Value> {
+fn resolve_local<'a>(reference: &str, root: &'a JsonObject) -> Option<&'a Value> {
     let mut parts = reference.strip_prefix("#/")?.split('/');
     let first = root.get(parts.next()?)?;
     parts.try_fold(first, |value, part| value.get(part.replace("~1", "/").replace("~0", "~")))
@@ -203,10 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn seam_7_a_long_signature_is_cut_to_a_readable_length() {
-        let fine = json!({"properties": {"a": {"type": "string"}}, "required": ["a"]});
-        let fine = fine.as_object().unwrap();
-        assert_eq!(short_signature("t.f", fine), signature("t.f", fine));
+    fn seam_7_a_long_signature_is_shortened_to_a_readable_length() {
+        let small = json!({"properties": {"a": {"type": "string"}}, "required": ["a"]});
+        let small = small.as_object().unwrap();
+        assert_eq!(short_signature("t.f", small), signature("t.f", small));
         let words: Vec<String> = (0..100).map(|number| format!("word{number}")).collect();
         let mut properties = serde_json::Map::new();
         properties.insert("kind".into(), json!({"enum": words}));
@@ -221,7 +222,7 @@ mod tests {
         assert!(short.len() < 600, "{short}");
         assert!(short.starts_with("t.f(kind: Literal['word0', 'word1', "), "{short}");
         assert!(short.contains("optional_0: int = 0, ") && !short.contains("optional_299"), "{short}");
-        assert!(short.ends_with("last: str, …)"), "what is required is there: {short}");
+        assert!(short.ends_with("last: str, …)"), "required parameters are kept: {short}");
     }
 
     #[test]
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_refers_to_itself_ends() {
+    fn a_recursive_schema_terminates() {
         let schema = json!({"properties": {"node": {"$ref": "#/$defs/N"}}, "required": ["node"],
             "$defs": {"N": {"type": "array", "items": {"$ref": "#/$defs/N"}}}});
         assert_eq!(signature_of(&schema), "t(node: list[list[Any]])");

@@ -1,10 +1,10 @@
-//! Locks after a panic: what they guard is whole here, because nobody leaves it half changed.
+//! Ignores lock poisoning: our critical sections never leave a value half-updated, even on panic.
 
 use std::sync::{LockResult, PoisonError};
 
-/// Takes a lock although somebody panicked while holding it.
+/// Locks despite a panic in another thread that held the lock.
 pub trait Unpoisoned {
-    /// What guards the value.
+    /// The lock guard.
     type Guard;
 
     /// Returns the guard, whether or not the lock is poisoned.

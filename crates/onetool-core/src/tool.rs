@@ -1,4 +1,4 @@
-//! Tools: what is known of them, how they are called, and how to make one from a closure.
+//! Tools: their description, how they are called, and how to create one from a closure.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::{
     BoxError, BoxFuture, CallContext, ContentBlock, JsonObject, Schema, ToolError, ToolName, ToolOutput,
 };
 
-/// Something a model can call.
+/// A function that a model can call.
 pub trait Tool: Send + Sync + 'static {
-    /// Returns all that a client may know without calling it.
+    /// Returns the tool's description for clients.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs the tool; `args` already satisfies `spec().input_schema`.
+    /// Runs the tool. `args` matches `spec().input_schema`.
     fn call<'a>(
         &'a self,
         args: JsonObject,
@@ -39,30 +39,30 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
     }
 }
 
-/// All that a client may know of a tool without calling it.
+/// The description of a tool for clients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
-    /// Its canonical name.
+    /// The canonical name.
     pub name: ToolName,
-    /// A name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What it does, in words for a model.
+    /// What the tool does, written for a model.
     pub description: String,
-    /// The JSON Schema of its arguments; the order of the properties is the order of positional arguments.
+    /// The JSON Schema of the arguments; the order of the properties is the order of positional arguments.
     pub input_schema: Schema,
-    /// The JSON Schema of its structured content.
+    /// The JSON Schema of the structured content.
     pub output_schema: Option<Schema>,
-    /// Hints about its effects.
+    /// Hints about the tool's effects.
     pub annotations: Option<ToolAnnotations>,
-    /// Protocol metadata, passed on as it is.
+    /// Protocol metadata, passed on unchanged.
     pub meta: Option<JsonObject>,
-    /// What else is listed of it, under the names that MCP uses: `icons`, `execution`, keys of revisions that this
-    /// version does not know. `annotations` in here are listed instead of the hints above, which they contain.
+    /// Other keys to list, as MCP names them: `icons`, `execution`, and keys from newer revisions. If it contains
+    /// `annotations`, these are listed instead of the hints above; they include the hints.
     pub extra: JsonObject,
 }
 
 impl ToolSpec {
-    /// Makes the spec of a tool that takes no arguments.
+    /// Creates a description with an input schema that accepts any object.
     pub fn new(name: impl Into<ToolName>, description: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -106,42 +106,42 @@ impl ToolSpec {
         self
     }
 
-    /// Returns the tool as a Python-like signature, made from its schema.
+    /// Returns a Python-like signature, derived from the input schema.
     pub fn signature(&self) -> String {
         crate::signature(self.name.as_str(), &self.input_schema.peek())
     }
 
-    /// Returns the signature, cut to a readable length.
+    /// Returns the signature, shortened to a readable length.
     pub fn short_signature(&self) -> String {
         crate::short_signature(self.name.as_str(), &self.input_schema.peek())
     }
 }
 
-/// Hints about a tool's effects, named as MCP names them. What is not set is not said.
+/// Hints about a tool's effects, named as in MCP. Hints that are not set are omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolAnnotations {
-    /// Changes nothing.
+    /// The tool does not change anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// May destroy something.
+    /// The tool may delete or overwrite data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Twice is the same as once.
+    /// Repeating a call with the same arguments has no further effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// Reaches out into a world that nobody controls.
+    /// The tool interacts with external systems, such as the web.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
 impl ToolAnnotations {
-    /// Tells whether no hint is set.
+    /// Returns whether no hint is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Makes the hints of a tool that changes nothing.
+    /// Creates the hints of a read-only tool.
     pub fn read_only() -> Self {
         Self { read_only_hint: Some(true), ..Self::default() }
     }
@@ -158,16 +158,16 @@ impl ToolAnnotations {
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
 
-/// What a tool handler may return.
+/// A return type of tool handlers.
 #[diagnostic::on_unimplemented(
     message = "a tool handler cannot return `{Self}`",
     note = "return text, data in `Json` or a `serde_json::Value`, content blocks, a `ToolOutput`, `()`, or a `Result` of these"
 )]
 pub trait IntoToolOutput {
-    /// Makes the output.
+    /// Converts the value to a tool output.
     ///
     /// # Errors
-    /// When the handler failed, or its value cannot be written as JSON.
+    /// If the handler failed, or its value cannot be serialized as JSON.
     fn into_tool_output(self) -> Result<ToolOutput, ToolError>;
 }
 
@@ -225,21 +225,22 @@ impl<T: IntoToolOutput, E: Into<BoxError>> IntoToolOutput for Result<T, E> {
     }
 }
 
-/// A tool that says nothing of the type of its data.
+/// Marks a tool without a declared output type.
 #[derive(Debug, Clone, Copy)]
 pub struct Undeclared;
 
-/// A tool whose data is of a type, as [`ToolFn::output`] declares it.
+/// Marks a tool whose output type is declared with [`ToolFn::output`].
 #[derive(Debug, Clone, Copy)]
 pub struct Declares<T>(PhantomData<fn() -> T>);
 
-/// What a handler returns, next to what the tool declares: [`Undeclared`], or [`Declares`] with a type.
+/// A handler's return type that is compatible with the tool's declaration `D`: [`Undeclared`], or [`Declares`] with a
+/// type.
 ///
-/// A handler that returns [`Json`] of a type can declare that type and no other. One that returns a [`ToolOutput`] or a
-/// [`Value`] can declare any, and one that returns text none.
+/// A handler that returns [`Json<T>`] can declare only `T`. One that returns a [`ToolOutput`] or a [`Value`] can declare
+/// any type, and one that returns text none.
 #[diagnostic::on_unimplemented(
-    message = "a tool that is `{D}` cannot have a handler that returns `{Self}`",
-    note = "`.output::<T>()` has to name the type that the handler returns in `Json<T>`",
+    message = "a tool declared as `{D}` cannot have a handler that returns `{Self}`",
+    note = "the type in `.output::<T>()` must be the type that the handler returns in `Json<T>`",
     note = "a handler returns text, data in `Json` or a `serde_json::Value`, content blocks, a `ToolOutput`, `()`, or a `Result` of these"
 )]
 pub trait Returns<D>: IntoToolOutput {}
@@ -250,35 +251,35 @@ impl<T> Returns<Declares<T>> for ToolOutput {}
 impl<T> Returns<Declares<T>> for Value {}
 impl<T, O: Returns<Declares<T>>, E: Into<BoxError>> Returns<Declares<T>> for Result<O, E> {}
 
-/// The same type.
-pub trait Is<T> {}
+/// Constrains two types to be equal.
+pub trait SameAs<T> {}
 
-impl<T> Is<T> for T {}
+impl<T> SameAs<T> for T {}
 
 type Handler =
     Box<dyn Fn(JsonObject, CallContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>;
 
 /// A tool made from a closure; see [`tool_fn`] and [`dynamic_tool`].
 ///
-/// All of them are of one type, so that an array or a `Vec` can hold tools of different closures.
+/// All closures have this one type, so an array or a `Vec` can hold several.
 pub struct ToolFn<D = Undeclared> {
     spec: ToolSpec,
     handler: Handler,
     declared: PhantomData<fn() -> D>,
 }
 
-/// Makes a tool whose schema comes from the type of the handler's arguments.
+/// Creates a tool whose input schema is derived from the handler's argument type.
 ///
-/// The doc comments of the type's fields become the descriptions of the parameters; `()` takes none. The handler may
-/// return text, a [`ToolOutput`], content blocks, data in [`Json`] or as a [`Value`], or a `Result` of these with any
-/// error.
+/// The doc comments of the type's fields become the descriptions of the parameters; `()` means no parameters. The
+/// handler may return text, a [`ToolOutput`], content blocks, data in [`Json`] or as a [`Value`], or a `Result` of these
+/// with any error.
 ///
 /// ```
 /// use onetool_core::{CallContext, Json, Tool, tool_fn};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Sum {
-///     /// What to add up.
+///     /// The numbers to add.
 ///     numbers: Vec<f64>,
 /// }
 ///
@@ -288,7 +289,7 @@ pub struct ToolFn<D = Undeclared> {
 /// assert_eq!(tool.spec().signature(), "math.sum(numbers: list[float])");
 /// ```
 ///
-/// A handler whose argument type is no argument type does not compile (CUS-6.1):
+/// A handler whose argument type cannot be deserialized does not compile (CUS-6.1):
 ///
 /// ```compile_fail,E0277
 /// # use onetool_core::{CallContext, tool_fn};
@@ -298,7 +299,7 @@ pub struct ToolFn<D = Undeclared> {
 /// }
 /// ```
 ///
-/// Nor does one that returns something that is no output:
+/// Nor does one whose return type is not an output:
 ///
 /// ```compile_fail,E0277
 /// # use onetool_core::{CallContext, JsonObject, tool_fn};
@@ -317,17 +318,17 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: Returns<D>,
 {
-    // Made when somebody asks: a server may have many tools that nobody calls.
+    // Lazy, because a server may have many tools that are never called.
     let spec = ToolSpec::new(name, description).with_input_schema(Schema::lazy(arguments_schema::<A>));
-    ToolFn { spec, handler: boxed(handler, read_arguments), declared: PhantomData }
+    ToolFn { spec, handler: boxed(handler, parse_arguments), declared: PhantomData }
 }
 
-/// Makes a tool whose spec is known only at run time; its handler gets the arguments as they came.
+/// Creates a tool whose description is known only at run time; its handler gets the arguments as JSON.
 ///
 /// ```
 /// use onetool_core::{CallContext, JsonObject, ToolSpec, dynamic_tool};
 ///
-/// let spec = ToolSpec::new("echo", "Gives back what it gets.");
+/// let spec = ToolSpec::new("echo", "Returns its arguments.");
 /// let tool = dynamic_tool(spec, |args: JsonObject, _cx: CallContext| async move {
 ///     serde_json::Value::Object(args).to_string()
 /// });
@@ -349,14 +350,14 @@ impl<D> ToolFn<D> {
         self
     }
 
-    /// Sets a name for people.
+    /// Sets the display name.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.spec.title = Some(title.into());
         self
     }
 
-    /// Takes the schema of the structured content from the type of the handler's data.
+    /// Declares the type of the handler's data, from which the output schema is derived.
     ///
     /// ```
     /// use onetool_core::{CallContext, Json, Tool, tool_fn};
@@ -384,10 +385,10 @@ impl<D> ToolFn<D> {
     #[must_use]
     pub fn output<T: JsonSchema>(mut self) -> ToolFn
     where
-        Declares<T>: Is<D>,
+        Declares<T>: SameAs<D>,
     {
-        // A type that may be anything has nothing to declare.
-        self.spec.output_schema = Some(schema_of::<T>()).filter(|it| !it.is_empty()).map(Schema::from);
+        // The schema of a type that accepts any value is empty.
+        self.spec.output_schema = Some(schema_for::<T>()).filter(|it| !it.is_empty()).map(Schema::from);
         ToolFn { spec: self.spec, handler: self.handler, declared: PhantomData }
     }
 }
@@ -406,8 +407,8 @@ impl Tool for ToolFn {
     }
 }
 
-/// Makes a handler of one type of any. Nothing of it runs before its future is polled.
-fn boxed<A, F, Fut>(handler: F, read: fn(JsonObject) -> Result<A, ToolError>) -> Handler
+/// Erases the type of a handler. Neither `parse` nor the handler runs before the future is polled.
+fn boxed<A, F, Fut>(handler: F, parse: fn(JsonObject) -> Result<A, ToolError>) -> Handler
 where
     A: Send + 'static,
     F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
@@ -417,29 +418,29 @@ where
     let handler = Arc::new(handler);
     Box::new(move |args, cx| {
         let handler = handler.clone();
-        Box::pin(async move { handler(read(args)?, cx).await.into_tool_output() })
+        Box::pin(async move { handler(parse(args)?, cx).await.into_tool_output() })
     })
 }
 
-/// Reads arguments into a handler's own type. One that takes none, such as `()`, is read from nothing.
-fn read_arguments<A: DeserializeOwned + JsonSchema>(args: JsonObject) -> Result<A, ToolError> {
+/// Converts arguments to the handler's argument type. A type without fields, such as `()`, is deserialized from null.
+fn parse_arguments<A: DeserializeOwned + JsonSchema>(args: JsonObject) -> Result<A, ToolError> {
     serde_json::from_value(Value::Object(args)).or_else(|error| {
-        let nothing = takes_nothing(&schema_of::<A>()).then(|| serde_json::from_value(Value::Null).ok());
-        nothing.flatten().ok_or_else(|| ToolError::Arguments { reason: error.to_string() })
+        let unit = is_unit(&schema_for::<A>()).then(|| serde_json::from_value(Value::Null).ok());
+        unit.flatten().ok_or_else(|| ToolError::Arguments { reason: error.to_string() })
     })
 }
 
 fn arguments_schema<A: JsonSchema>() -> JsonObject {
-    let schema = schema_of::<A>();
-    if takes_nothing(&schema) { (*Schema::no_arguments()).clone() } else { schema }
+    let schema = schema_for::<A>();
+    if is_unit(&schema) { (*Schema::no_arguments()).clone() } else { schema }
 }
 
-fn takes_nothing(schema: &JsonObject) -> bool {
+fn is_unit(schema: &JsonObject) -> bool {
     schema.get("type").is_some_and(|it| it == "null")
 }
 
-/// Returns the JSON Schema of a type, without the keys that say nothing to a client.
-pub(crate) fn schema_of<T: JsonSchema>() -> JsonObject {
+/// Returns the JSON Schema of a type, without the keys that are useless to a client.
+pub(crate) fn schema_for<T: JsonSchema>() -> JsonObject {
     let schema =
         schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
     let Value::Object(mut schema) = schema.to_value() else { return JsonObject::new() };

@@ -1,8 +1,8 @@
-//! URI templates: `{name}` stands for one path segment, `{+name}` for the rest.
+//! URI templates: `{name}` matches one path segment, `{+name}` several.
 
 use std::collections::BTreeMap;
 
-/// A URI with named holes, such as `onetool://tool/{name}`.
+/// A URI with variables, such as `onetool://tool/{name}`.
 ///
 /// ```
 /// use onetool_core::UriTemplate;
@@ -21,24 +21,24 @@ pub struct UriTemplate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Literal(String),
-    Hole { name: String, crosses_slashes: bool },
+    Variable { name: String, crosses_slashes: bool },
 }
 
 impl UriTemplate {
-    /// Reads a template. A brace that is never closed stands for itself.
+    /// Parses a template. An unclosed brace is literal text.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         let mut parts = Vec::new();
         let mut rest = text.as_str();
-        while let Some((before, (hole, after))) =
+        while let Some((before, (variable, after))) =
             rest.split_once('{').and_then(|(before, tail)| Some((before, tail.split_once('}')?)))
         {
             if !before.is_empty() {
                 parts.push(Part::Literal(before.to_owned()));
             }
-            let crosses_slashes = hole.starts_with('+') || hole.ends_with('*');
-            let name = hole.trim_start_matches('+').trim_end_matches('*').to_owned();
-            parts.push(Part::Hole { name, crosses_slashes });
+            let crosses_slashes = variable.starts_with('+') || variable.ends_with('*');
+            let name = variable.trim_start_matches('+').trim_end_matches('*').to_owned();
+            parts.push(Part::Variable { name, crosses_slashes });
             rest = after;
         }
         if !rest.is_empty() {
@@ -47,33 +47,33 @@ impl UriTemplate {
         Self { text, parts }
     }
 
-    /// Returns the template as it was written.
+    /// Returns the text of the template.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Tells whether there is a hole in it; without one it is an ordinary URI.
-    pub fn has_holes(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Hole { .. }))
+    /// Returns whether the template has variables; without any it is an ordinary URI.
+    pub fn has_variables(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Variable { .. }))
     }
 
-    /// Returns the names of the holes.
+    /// Returns the names of the variables.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Hole { name, .. } => Some(name.as_str()),
+            Part::Variable { name, .. } => Some(name.as_str()),
             Part::Literal(_) => None,
         })
     }
 
-    /// Returns what stands in the holes, percent-decoded, if `uri` fits the template. A hole ends where the literal
-    /// after it first begins.
+    /// Returns the percent-decoded values of the variables, if `uri` matches the template. A value ends at the first
+    /// occurrence of the literal text after its variable.
     pub fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
         let mut values = BTreeMap::new();
         let mut uri = uri;
         for (index, part) in self.parts.iter().enumerate() {
             match part {
                 Part::Literal(literal) => uri = uri.strip_prefix(literal.as_str())?,
-                Part::Hole { name, crosses_slashes } => {
+                Part::Variable { name, crosses_slashes } => {
                     let end = match self.parts.get(index + 1) {
                         Some(Part::Literal(literal)) => uri.find(literal.as_str())?,
                         _ => uri.len(),
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holes_are_filled_and_decoded() {
+    fn variables_are_matched_and_decoded() {
         let template = UriTemplate::new("test://{kind}/{id}/data");
         let values = template.matches("test://a%20b/7/data").unwrap();
         assert_eq!((values["kind"].as_str(), values["id"].as_str()), ("a b", "7"));
@@ -121,15 +121,15 @@ mod tests {
     }
 
     #[test]
-    fn h12_a_template_with_very_many_holes_does_not_use_up_the_stack() {
+    fn h12_a_template_with_very_many_variables_does_not_overflow_the_stack() {
         let count = 200_000;
         let template = UriTemplate::new("{a}-".repeat(count));
         assert_eq!(template.matches(&"x-".repeat(count)).unwrap()["a"], "x");
     }
 
     #[test]
-    fn odd_templates_do_no_harm() {
-        assert!(!UriTemplate::new("a{b").has_holes());
+    fn malformed_templates_are_handled() {
+        assert!(!UriTemplate::new("a{b").has_variables());
         assert!(UriTemplate::new("{a}{b}").matches("xy").is_none());
         assert_eq!(UriTemplate::new("{a}").matches("%zz%4").unwrap()["a"], "%zz%4");
     }

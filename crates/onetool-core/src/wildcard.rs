@@ -1,9 +1,9 @@
-//! Patterns with wildcards.
+//! Wildcard patterns.
 
-/// Returns whether a text matches a pattern with `*` (any characters, or none) and `?` (one character).
+/// Returns whether `text` matches a pattern with `*` (zero or more characters) and `?` (one character).
 ///
-/// With a separator, neither of them matches it, and `**` matches anything. The work is at most the length of the
-/// pattern times the length of the text, whatever they are.
+/// With a separator, neither wildcard matches the separator, and `**` matches anything. Takes time proportional to the
+/// length of the pattern times the length of the text, even in the worst case.
 ///
 /// ```
 /// use onetool_core::matches_wildcard;
@@ -14,18 +14,18 @@
 /// ```
 pub fn matches_wildcard(pattern: &str, text: &str, separator: Option<char>) -> bool {
     let pieces = pieces(pattern);
-    // Whether the text so far can end before each of the pieces, or after the last.
+    // `reached[i]`: after the text so far, piece `i` can match next; the last entry is the end of the pattern.
     let mut reached = vec![false; pieces.len() + 1];
     reached[0] = true;
-    skip_runs(&pieces, &mut reached);
+    skip_stars(&pieces, &mut reached);
     for found in text.chars() {
-        // From the last to the first, so that a piece is asked for what the text before this character has reached.
+        // Backwards, because `reached[index]` depends on the previous value of `reached[index - 1]`.
         for index in (0..=pieces.len()).rev() {
-            let stays = pieces.get(index).is_some_and(|piece| piece.repeats_over(found, separator));
-            let moves = index > 0 && reached[index - 1] && pieces[index - 1].takes(found, separator);
-            reached[index] = (reached[index] && stays) || moves;
+            let stays = pieces.get(index).is_some_and(|piece| piece.extends_over(found, separator));
+            let advances = index > 0 && reached[index - 1] && pieces[index - 1].matches_one(found, separator);
+            reached[index] = (reached[index] && stays) || advances;
         }
-        skip_runs(&pieces, &mut reached);
+        skip_stars(&pieces, &mut reached);
         if !reached.contains(&true) {
             return false;
         }
@@ -35,28 +35,32 @@ pub fn matches_wildcard(pattern: &str, text: &str, separator: Option<char>) -> b
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Piece {
-    Exactly(char),
-    One,
-    Run,
-    Anything,
+    /// This character.
+    Literal(char),
+    /// `?`.
+    AnyChar,
+    /// `*`.
+    Star,
+    /// `**`.
+    DoubleStar,
 }
 
 impl Piece {
-    /// Returns whether the piece matches this character and is then over.
-    fn takes(self, found: char, separator: Option<char>) -> bool {
+    /// Returns whether the piece matches exactly one character, and matches this one.
+    fn matches_one(self, found: char, separator: Option<char>) -> bool {
         match self {
-            Self::Exactly(wanted) => wanted == found,
-            Self::One => Some(found) != separator,
-            Self::Run | Self::Anything => false,
+            Self::Literal(wanted) => wanted == found,
+            Self::AnyChar => Some(found) != separator,
+            Self::Star | Self::DoubleStar => false,
         }
     }
 
-    /// Returns whether the piece matches this character and may match more.
-    fn repeats_over(self, found: char, separator: Option<char>) -> bool {
+    /// Returns whether the piece matches this character and can match more after it.
+    fn extends_over(self, found: char, separator: Option<char>) -> bool {
         match self {
-            Self::Exactly(_) | Self::One => false,
-            Self::Run => Some(found) != separator,
-            Self::Anything => true,
+            Self::Literal(_) | Self::AnyChar => false,
+            Self::Star => Some(found) != separator,
+            Self::DoubleStar => true,
         }
     }
 }
@@ -66,19 +70,19 @@ fn pieces(pattern: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     while let Some(character) = characters.next() {
         pieces.push(match character {
-            '*' if characters.next_if_eq(&'*').is_some() => Piece::Anything,
-            '*' => Piece::Run,
-            '?' => Piece::One,
-            character => Piece::Exactly(character),
+            '*' if characters.next_if_eq(&'*').is_some() => Piece::DoubleStar,
+            '*' => Piece::Star,
+            '?' => Piece::AnyChar,
+            character => Piece::Literal(character),
         });
     }
     pieces
 }
 
-/// Goes past pieces that may match nothing.
-fn skip_runs(pieces: &[Piece], reached: &mut [bool]) {
+/// Marks as reached what follows a piece that can match the empty string.
+fn skip_stars(pieces: &[Piece], reached: &mut [bool]) {
     for (index, piece) in pieces.iter().enumerate() {
-        reached[index + 1] |= reached[index] && matches!(piece, Piece::Run | Piece::Anything);
+        reached[index + 1] |= reached[index] && matches!(piece, Piece::Star | Piece::DoubleStar);
     }
 }
 
@@ -135,23 +139,23 @@ mod tests {
         }
     }
 
-    /// A matcher that tries every way: slow, and easy to believe.
-    fn tries(pattern: &[char], text: &[char]) -> bool {
+    /// A brute-force matcher: slow, but obviously correct.
+    fn brute_force(pattern: &[char], text: &[char]) -> bool {
         match (pattern, text) {
             ([], []) => true,
-            (['*', '*', rest @ ..], _) => (0..=text.len()).any(|end| tries(rest, &text[end..])),
+            (['*', '*', rest @ ..], _) => (0..=text.len()).any(|end| brute_force(rest, &text[end..])),
             (['*', rest @ ..], _) => {
                 let run = text.iter().take_while(|it| **it != ':').count();
-                (0..=run).any(|end| tries(rest, &text[end..]))
+                (0..=run).any(|end| brute_force(rest, &text[end..]))
             }
-            (['?', rest @ ..], [found, text @ ..]) => *found != ':' && tries(rest, text),
-            ([wanted, rest @ ..], [found, text @ ..]) => wanted == found && tries(rest, text),
+            (['?', rest @ ..], [found, text @ ..]) => *found != ':' && brute_force(rest, text),
+            ([wanted, rest @ ..], [found, text @ ..]) => wanted == found && brute_force(rest, text),
             _ => false,
         }
     }
 
     #[test]
-    fn h12_every_short_pattern_matches_what_trying_every_way_does() {
+    fn h12_every_short_pattern_matches_like_brute_force() {
         let words = |alphabet: &[char], length: usize| -> Vec<Vec<char>> {
             let mut words = vec![vec![]];
             for start in 0.. {
@@ -164,18 +168,22 @@ mod tests {
         };
         let texts = words(&['a', 'b', ':'], 4);
         for pattern in words(&['a', ':', '?', '*'], 5) {
-            let written: String = pattern.iter().collect();
+            let pattern_text: String = pattern.iter().collect();
             for text in &texts {
-                let expected = tries(&pattern, text);
+                let expected = brute_force(&pattern, text);
                 let text: String = text.iter().collect();
-                assert_eq!(matches_wildcard(&written, &text, Some(':')), expected, "{written} {text}");
+                assert_eq!(
+                    matches_wildcard(&pattern_text, &text, Some(':')),
+                    expected,
+                    "{pattern_text} {text}"
+                );
             }
         }
     }
 
     #[test]
     fn h12_a_hostile_text_takes_no_longer_than_any_other() {
-        // Trying every way to share 100,000 characters between 20 stars would not end.
+        // Backtracking over 20 stars and 100,000 characters would never finish.
         let (pattern, text) = ("*a".repeat(20) + "b", "a".repeat(100_000));
         for separator in [None, Some(':')] {
             assert!(!matches_wildcard(&pattern, &text, separator));

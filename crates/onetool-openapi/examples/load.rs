@@ -1,8 +1,8 @@
-//! Loads a description, cold and from the cache, and prints how long it takes and how much memory is left in use.
+//! Loads a description, cold and from the cache, and prints the time it takes and the memory it uses.
 //!
-//! `cargo run --release -p onetool-openapi --example load -- api.json [base URL]`
+//! `cargo run --release -p onetool-openapi --example load -- FILE [BASE_URL]`
 
-#![expect(clippy::print_stdout, reason = "an example that measures has to say what it measured")]
+#![expect(clippy::print_stdout, reason = "the measurements are the output")]
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use onetool_openapi::{Api, ApiOptions, LoadError, Origin, load};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args_os().skip(1);
-    let path = PathBuf::from(args.next().ok_or("which description?")?);
+    let path = PathBuf::from(args.next().ok_or("usage: load FILE [BASE_URL]")?);
     let mut options = ApiOptions::new("api");
     if let Some(url) = args.next() {
         options.base_url = Some(url.to_string_lossy().parse()?);
@@ -20,10 +20,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cache = tempfile::tempdir()?;
     println!("{:<22} {:>38}", "before", memory());
     let cold = timed("cold", &path, &options, None).await?;
-    println!("{} operations, {} left out", cold.report.operations, cold.report.left_out.len());
+    println!("{} operations, {} skipped", cold.report.operations, cold.report.skipped.len());
     println!("{} bytes, about {} tokens", cold.report.document_bytes, cold.report.token_estimate);
     drop(cold);
-    timed("cold, kept", &path, &options, Some(cache.path())).await?;
+    timed("cold, then cached", &path, &options, Some(cache.path())).await?;
     for _ in 0..3 {
         timed("from the cache", &path, &options, Some(cache.path())).await?;
     }
@@ -39,18 +39,18 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 async fn timed(
-    what: &str,
+    label: &str,
     path: &std::path::Path,
     options: &ApiOptions,
     cache: Option<&std::path::Path>,
 ) -> Result<Api, LoadError> {
     let begin = Instant::now();
     let api = load(Origin::File(path.to_owned()), options.clone(), cache).await?;
-    println!("{what:<22} {:>8.1?} cached: {:<5} {}", begin.elapsed(), api.report.from_cache, memory());
+    println!("{label:<22} {:>8.1?} cached: {:<5} {}", begin.elapsed(), api.report.from_cache, memory());
     Ok(api)
 }
 
-/// Reads what the system says of this process.
+/// Returns the current and the peak memory of this process.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let lines = status.lines().filter(|line| line.starts_with("VmRSS") || line.starts_with("VmHWM"));

@@ -1,7 +1,7 @@
-//! Plans on disk, so that a description that did not change is not planned again.
+//! Plans cached on disk, so that an unchanged description is not planned again.
 //!
-//! The file is ours alone: a key over the description and the options, a checksum, then the plan. Whatever does not
-//! fit is ignored and written anew.
+//! A file contains a key derived from the description and the options, a checksum, and the plan, in a private format.
+//! A file that does not match is ignored and overwritten.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -10,27 +10,27 @@ use std::path::{Path, PathBuf};
 use onetool_core::ToolAnnotations;
 use sha2::{Digest as _, Sha256};
 
-use crate::document::Location;
+use crate::location::Location;
 use crate::options::PlanOptions;
-use crate::plan::{Header, Operation, Plan};
+use crate::plan::model::{Operation, Plan, PlanHeader};
 use crate::store::{Span, Store};
 
-/// Grows with every change of what a plan holds or means.
-const FORMAT: u32 = 3;
+/// Increment when the contents or the meaning of a plan change.
+const FORMAT: u32 = 4;
 const MAGIC: &[u8; 8] = b"onetoolA";
-const KEY: usize = 32;
+const KEY_LENGTH: usize = 32;
 
-/// A place for one plan.
+/// The cache file of one plan.
 pub(crate) struct CacheFile {
     path: PathBuf,
-    key: [u8; KEY],
+    key: [u8; KEY_LENGTH],
 }
 
 impl CacheFile {
-    /// Finds the place of a description under the given options.
-    pub(crate) fn new(folder: &Path, document: &[u8], location: &Location, options: &PlanOptions) -> Self {
+    /// Returns the cache file for a description with the given options.
+    pub(crate) fn new(directory: &Path, document: &[u8], location: &Location, options: &PlanOptions) -> Self {
         let mut hasher = Sha256::new();
-        let choices = serde_json::json!([
+        let inputs = serde_json::json!([
             FORMAT,
             env!("CARGO_PKG_VERSION"),
             location.to_string(),
@@ -40,38 +40,38 @@ impl CacheFile {
             options.read_only,
             options.operations,
         ]);
-        hasher.update(choices.to_string());
+        hasher.update(inputs.to_string());
         hasher.update([0]);
         hasher.update(document);
-        let key: [u8; KEY] = hasher.finalize().into();
-        // Half of the key is enough to find the file; the whole of it is inside.
+        let key: [u8; KEY_LENGTH] = hasher.finalize().into();
+        // Half of the key is enough for a file name; the file contains the whole key.
         let name = u128::from_be_bytes(std::array::from_fn(|at| key[at]));
-        Self { path: folder.join(format!("{name:032x}.plan")), key }
+        Self { path: directory.join(format!("{name:032x}.plan")), key }
     }
 
-    /// Reads the plan, if it is there and whole.
+    /// Reads the plan; returns `None` if there is no valid one.
     pub(crate) fn read(&self) -> Option<Plan> {
         let bytes = fs::read(&self.path).ok()?;
         let plan = decode(bytes, &self.key);
         if plan.is_none() {
-            tracing::debug!(path = %self.path.display(), "a cached plan is damaged and will be made anew");
+            tracing::debug!(path = %self.path.display(), "a cached plan is corrupt and will be rebuilt");
         }
         plan
     }
 
-    /// Writes the plan beside the old one and puts it in its place at once.
+    /// Writes the plan, replacing an old one atomically.
     pub(crate) fn write(&self, plan: &Plan) -> io::Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        // A temporary file is 0600 from the start.
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(directory)?;
+        // A temporary file is created with mode 0600.
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
         file.write_all(&encode(plan, &self.key)?)?;
         file.persist(&self.path)?;
         Ok(())
     }
 }
 
-pub(crate) fn encode(plan: &Plan, key: &[u8; KEY]) -> io::Result<Vec<u8>> {
+pub(crate) fn encode(plan: &Plan, key: &[u8; KEY_LENGTH]) -> io::Result<Vec<u8>> {
     let mut out = Writer(Vec::with_capacity(plan.store.text.len() + plan.operations.len() * 512));
     out.text(&serde_json::to_string(&plan.header)?)?;
     out.number(plan.operations.len())?;
@@ -81,7 +81,7 @@ pub(crate) fn encode(plan: &Plan, key: &[u8; KEY]) -> io::Result<Vec<u8>> {
         out.text(name)?;
         out.text(description)?;
         out.text(server.as_deref().unwrap_or_default())?;
-        out.0.push(pack(*annotations));
+        out.0.push(encode_hints(*annotations));
         out.span(*call);
         out.span(*input);
         out.span(output.unwrap_or_default());
@@ -91,7 +91,7 @@ pub(crate) fn encode(plan: &Plan, key: &[u8; KEY]) -> io::Result<Vec<u8>> {
         out.span(*name);
         out.span(*schema);
     }
-    // The store comes last, so that it can be taken over without a copy of its own.
+    // The store comes last, so that decoding can reuse the buffer instead of copying it.
     out.0.extend_from_slice(plan.store.text.as_bytes());
     let mut file = Vec::with_capacity(out.0.len() + 64);
     file.extend_from_slice(MAGIC);
@@ -101,16 +101,16 @@ pub(crate) fn encode(plan: &Plan, key: &[u8; KEY]) -> io::Result<Vec<u8>> {
     Ok(file)
 }
 
-pub(crate) fn decode(mut bytes: Vec<u8>, key: &[u8; KEY]) -> Option<Plan> {
+pub(crate) fn decode(mut bytes: Vec<u8>, key: &[u8; KEY_LENGTH]) -> Option<Plan> {
     let mut reader = Reader(&bytes);
-    if reader.take(MAGIC.len())? != MAGIC || reader.take(KEY)? != key {
+    if reader.take(MAGIC.len())? != MAGIC || reader.take(KEY_LENGTH)? != key {
         return None;
     }
     let checksum = reader.number()?;
     if crc32fast::hash(reader.0) != checksum {
         return None;
     }
-    let header: Header = serde_json::from_str(&reader.text()?).ok()?;
+    let header: PlanHeader = serde_json::from_str(&reader.text()?).ok()?;
     let count = reader.number()?;
     let mut operations = Vec::with_capacity((count as usize).min(reader.0.len()));
     for _ in 0..count {
@@ -121,7 +121,7 @@ pub(crate) fn decode(mut bytes: Vec<u8>, key: &[u8; KEY]) -> Option<Plan> {
             name,
             description,
             server: Some(server).filter(|it| !it.is_empty()),
-            annotations: unpack(reader.take(1)?[0]),
+            annotations: decode_hints(reader.take(1)?[0]),
             call: reader.span()?,
             input: reader.span()?,
             output: Some(reader.span()?).filter(|it| it.length > 0),
@@ -139,8 +139,8 @@ pub(crate) fn decode(mut bytes: Vec<u8>, key: &[u8; KEY]) -> Option<Plan> {
     Some(Plan { header, operations, store: Store { text, definitions } })
 }
 
-/// Two bits per hint: unset, false, true.
-fn pack(hints: ToolAnnotations) -> u8 {
+/// Encodes hints with two bits each: unset, false, true.
+fn encode_hints(hints: ToolAnnotations) -> u8 {
     let ToolAnnotations { read_only_hint, destructive_hint, idempotent_hint, open_world_hint } = hints;
     let bits = |hint: Option<bool>| hint.map_or(0, |it| 1 + u8::from(it));
     bits(read_only_hint)
@@ -149,7 +149,7 @@ fn pack(hints: ToolAnnotations) -> u8 {
         | bits(open_world_hint) << 6
 }
 
-fn unpack(byte: u8) -> ToolAnnotations {
+fn decode_hints(byte: u8) -> ToolAnnotations {
     let hint = |shift: u8| match byte >> shift & 3 {
         1 => Some(false),
         2 => Some(true),

@@ -1,4 +1,4 @@
-//! Why an API could not be loaded.
+//! Errors from loading an API.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use onetool_cage::JobError;
 use serde::{Deserialize, Serialize};
 
-use crate::guard::Refused;
+use crate::guard::GuardError;
 
 /// A description that could not be turned into tools.
 ///
-/// A single operation that cannot be used is no error; it stands in [`Report::left_out`](crate::Report::left_out).
+/// A single operation that cannot be called is not an error; it is listed in
+/// [`Report::skipped`](crate::api::Report::skipped).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -19,7 +20,7 @@ pub enum LoadError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
@@ -28,105 +29,105 @@ pub enum LoadError {
     Fetch {
         /// Its URL, without credentials and query.
         url: String,
-        /// What happened.
+        /// Why the request failed.
         reason: String,
     },
     /// The description is larger than allowed.
-    #[error("'{document}' is larger than {limit} bytes; raise the limit if it is meant to be")]
+    #[error("'{document}' is larger than the limit of {limit} bytes")]
     TooLarge {
         /// The document.
         document: String,
         /// The limit.
         limit: usize,
     },
-    /// The document cannot be used.
+    /// No plan can be made from the document.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// Reading the document takes too much.
+    /// The caged process could not read the document, for example because it exceeded its limits.
     #[error("cannot read '{document}'")]
     Unreadable {
         /// The document.
         document: String,
-        /// Why not.
+        /// The error of the job.
         #[source]
         source: JobError,
     },
-    /// The API is at an address that may not be reached.
+    /// The network guard blocks the API's address.
     #[error(transparent)]
-    Refused(#[from] Refused),
-    /// Credentials would travel unprotected.
-    #[error("credentials would go to '{host}' over plain http, where anybody can read them; use https")]
+    Blocked(#[from] GuardError),
+    /// Credentials would be sent unencrypted.
+    #[error("refusing to send credentials to '{host}' over plain http; use https")]
     PlainHttp {
         /// The host.
         host: String,
     },
     /// Credentials would go to a server that only the description names.
     #[error(
-        "the description from {description} names the server {server}; credentials go only to an origin that the \
-         configuration names, so set base_url to that server if you trust it"
+        "the description from {description} names a server on another origin, {server}; if you trust it with your \
+         credentials, set base_url to that server"
     )]
     ForeignServer {
-        /// Where the description is.
+        /// The origin of the description.
         description: String,
-        /// The server's origin.
+        /// The origin of the server.
         server: String,
     },
     /// A client secret would go to an address that only the description names.
     #[error(
-        "the description wants the client secret sent to {token}, but the API is at {server}; set {key} to that \
-         tokenUrl if you trust it"
+        "the description asks to send the client secret to {token}, but the API is at {server}; if you trust that \
+         tokenUrl, set {key} to it"
     )]
     ForeignTokenUrl {
         /// The origin of the token server.
         token: String,
         /// The API's origin.
         server: String,
-        /// The key that allows it.
+        /// The configuration key that allows it.
         key: String,
     },
-    /// The pack's name leaves no room for the names of tools.
-    #[error("the pack name '{name}' leaves no room for tool names; use one of at most {max} characters")]
+    /// The pack's name leaves too little room for the names of tools.
+    #[error("pack name '{name}' is too long; use at most {max} characters")]
     PackName {
         /// The name.
         name: String,
-        /// How long it may be.
+        /// The maximum length.
         max: usize,
     },
-    /// The planner itself failed.
-    #[error("reading '{document}' crashed, which is a fault of onetool; please report it")]
+    /// The planner crashed.
+    #[error("reading '{document}' crashed; this is a bug in onetool, please report it")]
     Crashed {
         /// The document.
         document: String,
     },
-    /// A header of the options cannot be sent.
-    #[error("header '{name}' cannot be sent: its name or value has characters that no header may have")]
+    /// A header in the options is invalid.
+    #[error("invalid header '{name}': its name or value contains characters that headers cannot contain")]
     Header {
         /// The header.
         name: String,
     },
 }
 
-/// A document that no plan can be made of.
+/// A document from which no plan can be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The text is neither JSON nor YAML.
+    /// The text is not valid JSON or YAML.
     #[error("'{document}' is not valid {format}: {reason}")]
     Syntax {
         /// The document.
         document: String,
-        /// What it was read as.
+        /// The format it was parsed as.
         format: String,
-        /// Where and why.
+        /// The position and the cause.
         reason: String,
     },
-    /// The document is something else.
+    /// The document is not an OpenAPI description.
     #[error("'{document}' is not an OpenAPI description: {reason}")]
     NotOpenApi {
         /// The document.
         document: String,
-        /// What is missing or unknown.
+        /// What is missing or unsupported.
         reason: String,
     },
 }

@@ -1,7 +1,7 @@
-//! Keeps requests away from addresses that outsiders must not reach through us.
+//! Blocks requests to addresses that outsiders must not reach through us.
 //!
-//! Names are checked when they are resolved for the connection itself, so a name that changes its address between a
-//! check and the connection gains nothing.
+//! Host names are checked when they are resolved for the connection itself, so changing a name's address between the
+//! check and the connection (DNS rebinding) does not help an attacker.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use reqwest::ClientBuilder;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// Says which addresses may be reached: public ones, and what the operator named.
+/// Decides which addresses may be reached: public ones, and those that the operator named.
 ///
 /// ```
 /// use onetool_openapi::NetworkGuard;
@@ -28,26 +28,27 @@ use url::{Host, Url};
 #[derive(Debug, Clone)]
 pub struct NetworkGuard {
     allow_all: bool,
-    named: Arc<Vec<(String, u16)>>,
+    /// Hosts and ports that are allowed whatever their address is.
+    allowed: Arc<Vec<(String, u16)>>,
 }
 
-/// An address that may not be reached.
+/// Why a [`NetworkGuard`] blocks a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum GuardError {
     /// The address is not public.
     #[error(
-        "'{host}' is a loopback, private or otherwise special address ({address}), which is refused unless the \
-         configuration names it or sets allow_private"
+        "'{host}' is a loopback, private or reserved address ({address}); to allow it, name it in the configuration \
+         or set allow_private"
     )]
     Private {
-        /// The host as it was written.
+        /// The host in the URL.
         host: String,
-        /// What it stands for.
+        /// The address of the host.
         address: IpAddr,
     },
-    /// The URL is not one of HTTP.
-    #[error("'{scheme}:' URLs cannot be called, only http and https")]
+    /// The URL is not an HTTP URL.
+    #[error("unsupported URL scheme '{scheme}'; use http or https")]
     Scheme {
         /// The scheme.
         scheme: String,
@@ -55,81 +56,81 @@ pub enum Refused {
     /// The URL has no host.
     #[error("the URL has no host")]
     NoHost,
-    /// The name has no address.
-    #[error("'{host}' cannot be resolved")]
+    /// The host name has no address.
+    #[error("cannot resolve '{host}'")]
     Unresolved {
-        /// The name.
+        /// The host name.
         host: String,
     },
 }
 
 impl NetworkGuard {
-    /// Makes a guard that lets only public addresses pass.
+    /// Creates a guard that allows only public addresses.
     pub fn public() -> Self {
-        Self { allow_all: false, named: Arc::default() }
+        Self { allow_all: false, allowed: Arc::default() }
     }
 
-    /// Makes a guard that lets every address pass.
+    /// Creates a guard that allows every address.
     pub fn allow_all() -> Self {
-        Self { allow_all: true, named: Arc::default() }
+        Self { allow_all: true, allowed: Arc::default() }
     }
 
-    /// Lets host and port of a URL pass too, whatever their address is.
+    /// Also allows the host and port of a URL, whatever their address is.
     #[must_use]
     pub fn allowing(mut self, url: &Url) -> Self {
         if let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) {
-            Arc::make_mut(&mut self.named).push((host.to_owned(), port));
+            Arc::make_mut(&mut self.allowed).push((host.to_owned(), port));
         }
         self
     }
 
-    /// Makes a client of `builder` resolve names through the guard, and use no proxy, which would resolve them itself.
+    /// Makes the client resolve host names through the guard, and disables proxies, which would do it themselves.
     ///
-    /// An address in a URL is not resolved: [`NetworkGuard::check`] has to see every URL, redirects included.
+    /// IP addresses in URLs are not resolved, so every URL, including redirects, must pass [`NetworkGuard::check`].
     pub fn apply(&self, builder: ClientBuilder) -> ClientBuilder {
         builder.dns_resolver(Arc::new(Resolver(self.clone()))).no_proxy()
     }
 
-    /// Checks a URL before a request is sent there.
+    /// Checks a URL before a request is sent to it.
     ///
     /// # Errors
-    /// When its address may not be reached.
-    pub async fn check(&self, url: &Url) -> Result<(), Refused> {
+    /// When the guard blocks it.
+    pub async fn check(&self, url: &Url) -> Result<(), GuardError> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Refused::Scheme { scheme: url.scheme().to_owned() });
+            return Err(GuardError::Scheme { scheme: url.scheme().to_owned() });
         }
         let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
-            return Err(Refused::NoHost);
+            return Err(GuardError::NoHost);
         };
         if self.allow_all {
             return Ok(());
         }
         let text = url.host_str().unwrap_or_default();
-        if self.named.iter().any(|(name, named_port)| name == text && *named_port == port) {
+        if self.allowed.iter().any(|(name, allowed_port)| name == text && *allowed_port == port) {
             return Ok(());
         }
         match host {
-            Host::Ipv4(address) => self.pass(text, address.into()),
-            Host::Ipv6(address) => self.pass(text, address.into()),
-            // The resolver does not know ports: another port of a named host is looked at here.
-            Host::Domain(name) if self.names(name) => {
+            Host::Ipv4(address) => self.check_address(text, address.into()),
+            Host::Ipv6(address) => self.check_address(text, address.into()),
+            // The resolver lets an allowed host through but does not know the port, so other ports are checked here.
+            Host::Domain(name) if self.is_allowed_host(name) => {
                 let found = tokio::net::lookup_host((name, port)).await;
-                let found = found.map_err(|_| Refused::Unresolved { host: name.to_owned() })?;
-                found.into_iter().try_for_each(|address| self.pass(name, address.ip()))
+                let found = found.map_err(|_| GuardError::Unresolved { host: name.to_owned() })?;
+                found.into_iter().try_for_each(|address| self.check_address(name, address.ip()))
             }
             Host::Domain(_) => Ok(()),
         }
     }
 
-    fn names(&self, host: &str) -> bool {
-        self.named.iter().any(|(name, _)| name == host)
+    fn is_allowed_host(&self, host: &str) -> bool {
+        self.allowed.iter().any(|(name, _)| name == host)
     }
 
-    fn pass(&self, host: &str, address: IpAddr) -> Result<(), Refused> {
+    fn check_address(&self, host: &str, address: IpAddr) -> Result<(), GuardError> {
         if self.allow_all || is_public(address) {
             return Ok(());
         }
-        Err(Refused::Private { host: host.to_owned(), address })
+        Err(GuardError::Private { host: host.to_owned(), address })
     }
 }
 
@@ -141,16 +142,16 @@ impl Resolve for Resolver {
         Box::pin(async move {
             let name = name.as_str();
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name, 0)).await?.collect();
-            if !guard.names(name) {
-                // One bad address refuses the name: which one would be dialled is not ours to choose.
-                found.iter().try_for_each(|address| guard.pass(name, address.ip()))?;
+            if !guard.is_allowed_host(name) {
+                // One blocked address blocks the name, because the client may connect to any of them.
+                found.iter().try_for_each(|address| guard.check_address(name, address.ip()))?;
             }
             Ok(Box::new(found.into_iter()) as Addrs)
         })
     }
 }
 
-/// Tells whether an address belongs to the public internet.
+/// Returns whether an address belongs to the public internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -182,13 +183,13 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match parts {
-        // An IPv4 address in another coat: mapped, compatible (with :: and ::1), translated, 6to4.
+        // Embedded IPv4 addresses: mapped, compatible (including :: and ::1), translated, 6to4.
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x2002, high, low, ..] => v4(high, low),
         // Local translation, discard, Teredo and other protocol assignments, documentation.
         [0x64, 0xff9b, 1, ..] | [0x100, 0, 0, 0, ..] | [0x2001, 0..=0x1ff | 0xdb8, ..] => false,
-        // Of what is left only 2000::/3 is given out to the internet; that leaves out private, link-local, multicast.
+        // Of the rest, only 2000::/3 is allocated to the internet; this excludes private, link-local and multicast.
         [first, ..] => first & 0xe000 == 0x2000 && first != 0x3fff,
     }
 }

@@ -1,4 +1,4 @@
-//! From an origin to tools.
+//! Loads descriptions: reads them, plans their operations, and creates the tools.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,74 +6,30 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use onetool_cage::Jobs;
-use onetool_core::{JsonObject, Pack, Schema, Tool, ToolName, ToolSpec};
+use onetool_core::{JsonObject, Schema, Tool, ToolName, ToolSpec};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
+use crate::api::{Api, Report};
 use crate::cache::CacheFile;
-use crate::call::{Base, OperationTool, Shared, TokenUrl};
-use crate::document::{Location, shown_url};
-use crate::error::PlanError;
+use crate::call::{ApiContext, BaseUrl, OperationTool, TokenUrl};
+use crate::error::{LoadError, PlanError};
 use crate::guard::NetworkGuard;
+use crate::location::{Location, redacted_url};
 use crate::names::PACK_NAME_MAX;
-use crate::options::PlanOptions;
-use crate::plan::{Operation, Plan};
-use crate::reader::{Read, Reading};
+use crate::options::{ApiOptions, Credential, PlanOptions};
+use crate::plan::model::{Operation, Plan};
+use crate::reader::{ReadRequest, ReadResponse};
 use crate::source::{Origin, read_referenced};
 use crate::transport::LazyClient;
-use crate::{ApiOptions, LoadError};
 
-/// How often documents may turn out to need further documents.
+/// Maximum rounds of fetching referenced documents.
 const MAX_ROUNDS: usize = 16;
-
-/// An API as tools.
-pub struct Api {
-    /// The name of its pack.
-    pub name: Arc<str>,
-    /// A tool per operation, in the order of the description.
-    pub tools: Vec<Arc<dyn Tool>>,
-    /// What was found, and what could not be used.
-    pub report: Report,
-}
-
-impl From<Api> for Pack {
-    fn from(api: Api) -> Self {
-        let mut pack = Self::new(api.name);
-        (pack.tools, pack.is_foreign) = (api.tools, true);
-        pack
-    }
-}
-
-/// What was found in a description.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Report {
-    /// The API's title.
-    pub title: String,
-    /// The API's version.
-    pub version: String,
-    /// Where the API is.
-    pub base_url: Option<Url>,
-    /// How many operations are tools.
-    pub operations: usize,
-    /// Operations that cannot be used, and why; filtered ones are not among them.
-    pub left_out: Vec<(String, String)>,
-    /// Operations whose names had to be shortened or told apart, and their names now.
-    pub renamed: Vec<(String, String)>,
-    /// What is wrong with the description or the options but does not keep an operation from working.
-    pub warnings: Vec<String>,
-    /// The size of the description.
-    pub document_bytes: usize,
-    /// What listing all tools would cost a model, in tokens, roughly.
-    pub token_estimate: usize,
-    /// Whether the plan was made before and kept.
-    pub from_cache: bool,
-}
 
 /// Turns a description into tools.
 ///
-/// With a folder as `cache`, the plan of a description is kept there, and used as long as neither the description nor
-/// the options change. What cannot be kept is only logged.
+/// If `cache` is a directory, plans are cached there, and reused until the description or the options change. A plan
+/// that cannot be cached is only logged.
 ///
 /// ```
 /// use onetool_openapi::{ApiOptions, Origin, load};
@@ -90,8 +46,8 @@ pub struct Report {
 /// ```
 ///
 /// # Errors
-/// When the description cannot be read or is none, and when the options would
-/// send credentials unprotected. A single operation that cannot be used is reported instead.
+/// When the description cannot be read or is invalid, or when credentials would be sent unencrypted or to an origin
+/// that the operator did not name. An operation that cannot be called is listed in [`Report::skipped`] instead.
 pub async fn load(origin: Origin, options: ApiOptions, cache: Option<&Path>) -> Result<Api, LoadError> {
     Loader { cache: cache.map(Path::to_owned), jobs: None }.load(origin, options).await
 }
@@ -99,9 +55,9 @@ pub async fn load(origin: Origin, options: ApiOptions, cache: Option<&Path>) -> 
 /// Turns descriptions into tools.
 #[derive(Clone, Default)]
 pub struct Loader {
-    /// The folder in which plans are kept; without it, none are.
+    /// The directory to cache plans in; `None` disables caching.
     pub cache: Option<PathBuf>,
-    /// Reads descriptions in caged processes; without it, they are read in this process.
+    /// Runs the caged processes that read descriptions; if `None`, they are read in this process.
     pub jobs: Option<Arc<Jobs>>,
 }
 
@@ -109,7 +65,7 @@ impl Loader {
     /// Turns a description into tools, as [`load`] does.
     ///
     /// # Errors
-    /// Those of [`load`]; and, where descriptions are read in caged processes, when reading this one takes too much.
+    /// Those of [`load`]; also when a caged process cannot read the description within its limits.
     pub async fn load(&self, origin: Origin, options: ApiOptions) -> Result<Api, LoadError> {
         if options.name.len() > PACK_NAME_MAX {
             return Err(LoadError::PackName { name: options.name, max: PACK_NAME_MAX });
@@ -131,18 +87,18 @@ impl Loader {
         Ok(api)
     }
 
-    /// Finds the place of the plan in the cache, and the plan if it is there.
+    /// Returns the bytes, the cache file for their plan, and the plan if it is cached.
     async fn look_up(
         &self,
         location: &Location,
         bytes: Vec<u8>,
         options: PlanOptions,
     ) -> Result<(Vec<u8>, Option<CacheFile>, Option<Plan>), LoadError> {
-        let Some(folder) = self.cache.clone() else { return Ok((bytes, None, None)) };
+        let Some(directory) = self.cache.clone() else { return Ok((bytes, None, None)) };
         blocking(location, {
             let location = location.clone();
             move || {
-                let file = CacheFile::new(&folder, &bytes, &location, &options);
+                let file = CacheFile::new(&directory, &bytes, &location, &options);
                 let plan = file.read();
                 (bytes, Some(file), plan)
             }
@@ -150,7 +106,7 @@ impl Loader {
         .await
     }
 
-    /// Plans a description; reads the documents that it needs, as it turns out that it does.
+    /// Plans a description, and reads the documents it refers to as planning finds that they are needed.
     async fn plan(
         &self,
         location: Location,
@@ -160,55 +116,56 @@ impl Loader {
         options: &ApiOptions,
     ) -> Result<Plan, LoadError> {
         let documents = vec![(location.clone(), bytes)];
-        let mut reading = Reading { documents, failed: IndexMap::new(), options: PlanOptions::from(options) };
+        let mut request =
+            ReadRequest { documents, failed: IndexMap::new(), options: PlanOptions::from(options) };
         let mut rounds = 0;
         while rounds < MAX_ROUNDS {
-            let (mut now, read) = reading.read(self.jobs.as_deref()).await?;
-            match read {
-                Read::Plan(plan) => {
-                    // The key covers one document only, so plans of several are not kept.
-                    let is_one_document = now.documents.len() == 1 && now.failed.is_empty();
-                    return keep(*plan, file.filter(|_| is_one_document), &location, options).await;
+            let (mut next, response) = request.run(self.jobs.as_deref()).await?;
+            match response {
+                ReadResponse::Plan(plan) => {
+                    // The cache key covers one document only, so plans of several documents are not cached.
+                    let is_one_document = next.documents.len() == 1 && next.failed.is_empty();
+                    return cache_plan(*plan, file.filter(|_| is_one_document), &location, options).await;
                 }
-                Read::Failed(error) => return Err(error.into()),
-                Read::Broken { document, reason } => {
-                    if document == 0 || document >= now.documents.len() {
+                ReadResponse::Failed(error) => return Err(error.into()),
+                ReadResponse::Broken { document, reason } => {
+                    if document == 0 || document >= next.documents.len() {
                         return Err(LoadError::Crashed { document: location.to_string() });
                     }
-                    // What cannot be parsed must not take the description down with it.
-                    let (broken, _) = now.documents.remove(document);
-                    now.failed.insert(broken, reason);
+                    // A broken referenced document must not make the whole description fail.
+                    let (broken, _) = next.documents.remove(document);
+                    next.failed.insert(broken, reason);
                 }
-                Read::Needs(wanted) => {
+                ReadResponse::Needs(missing) => {
                     rounds += 1;
-                    for location in wanted {
-                        match read_document(&location, &now.documents, client, options).await {
-                            Ok(bytes) => now.documents.push((location, bytes)),
+                    for location in missing {
+                        match read_document(&location, &next.documents, client, options).await {
+                            Ok(bytes) => next.documents.push((location, bytes)),
                             Err(reason) => {
-                                now.failed.insert(location, reason);
+                                next.failed.insert(location, reason);
                             }
                         }
                     }
                 }
             }
-            reading = now;
+            request = next;
         }
-        let reason = format!("its references need more than {MAX_ROUNDS} rounds");
+        let reason = format!("its chain of referenced documents is too long (limit {MAX_ROUNDS})");
         Err(PlanError::NotOpenApi { document: location.to_string(), reason }.into())
     }
 }
 
-/// Works on a thread that may be busy: a large description takes longer than a runtime's thread may be kept.
+/// Runs work on a blocking thread: a large description would occupy a runtime thread for too long.
 async fn blocking<T: Send + 'static>(
     location: &Location,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, LoadError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| LoadError::Crashed { document: location.to_string() })
+    let result = tokio::task::spawn_blocking(work).await;
+    result.map_err(|_| LoadError::Crashed { document: location.to_string() })
 }
 
-/// Keeps a plan in the cache. What cannot be kept is only logged.
-async fn keep(
+/// Writes a plan to the cache. Failures are only logged.
+async fn cache_plan(
     plan: Plan,
     file: Option<CacheFile>,
     location: &Location,
@@ -221,7 +178,7 @@ async fn keep(
     })
     .await?;
     if let Err(error) = written {
-        tracing::warn!(api = options.name, %error, "cannot keep the plan of an OpenAPI description");
+        tracing::warn!(api = options.name, %error, "cannot cache the plan of an OpenAPI description");
     }
     Ok(plan)
 }
@@ -235,41 +192,42 @@ async fn read_document(
     let limit = options.limits.documents;
     if documents.len() > limit {
         return Err(format!(
-            "'{location}' is not read: the description refers to more than {limit} documents"
+            "'{location}' was not read: the description refers to too many documents (limit {limit})"
         ));
     }
     read_referenced(location, &documents[0].0, client, options.limits.document_bytes).await
 }
 
-/// Lets through what the configuration names: the base URL, the description's own URL, and where tokens are.
+/// Returns a guard that also allows the URLs in the configuration: the base URL, the description's and the token URLs.
 fn guard(origin: &Origin, options: &ApiOptions) -> NetworkGuard {
     if options.allow_private {
         return NetworkGuard::allow_all();
     }
-    let of_origin = match origin {
+    let origin_url = match origin {
         Origin::Url(url) => Some(url),
         Origin::File(_) | Origin::Text { .. } => None,
     };
-    let of_tokens = options.auth.all().filter_map(|it| match it {
-        crate::Credential::ClientCredentials { token_url, .. } => token_url.as_ref(),
+    let token_urls = options.auth.all().filter_map(|it| match it {
+        Credential::ClientCredentials { token_url, .. } => token_url.as_ref(),
         _ => None,
     });
-    let named = options.base_url.iter().chain(of_origin).chain(of_tokens);
-    named.fold(NetworkGuard::public(), NetworkGuard::allowing)
+    let allowed = options.base_url.iter().chain(origin_url).chain(token_urls);
+    allowed.fold(NetworkGuard::public(), NetworkGuard::allowing)
 }
 
 fn headers(options: &ApiOptions) -> Result<HeaderMap, LoadError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &options.headers {
-        let wrong = || LoadError::Header { name: name.escape_debug().to_string() };
-        let header = HeaderName::try_from(name).map_err(|_| wrong())?;
-        let mut value = HeaderValue::from_str(value.expose()).map_err(|_| wrong())?;
+        let invalid = || LoadError::Header { name: name.escape_debug().to_string() };
+        let header = HeaderName::try_from(name).map_err(|_| invalid())?;
+        let mut value = HeaderValue::from_str(value.expose()).map_err(|_| invalid())?;
         value.set_sensitive(true);
         headers.insert(header, value);
     }
     Ok(headers)
 }
 
+/// Turns a plan into tools.
 async fn assemble(
     plan: Plan,
     location: &Location,
@@ -279,77 +237,77 @@ async fn assemble(
 ) -> Result<Api, LoadError> {
     let Plan { header, operations, store } = plan;
     let guard = client.guard().clone();
-    let of_description = header.base_url.as_deref().and_then(|url| Url::parse(url).ok());
-    let replaces = options.base_url.as_ref().map(|_| {
-        let described = of_description.as_ref().map(Url::path);
-        described.unwrap_or_default().to_owned()
+    let described_base = header.base_url.as_deref().and_then(|url| Url::parse(url).ok());
+    let replaced_path = options.base_url.as_ref().map(|_| {
+        let path = described_base.as_ref().map(Url::path);
+        path.unwrap_or_default().to_owned()
     });
-    let base = options.base_url.clone().or(of_description);
-    let has_credentials = !options.auth.is_empty() || headers.keys().any(is_secret);
+    let base = options.base_url.clone().or(described_base);
+    let has_credentials = !options.auth.is_empty() || headers.keys().any(is_credential_header);
     if let Some(base) = &base {
         guard.check(base).await?;
-        check_transport(base, has_credentials)?;
+        check_encryption(base, has_credentials)?;
     }
-    let limit = options.limits.answer_bytes;
-    let trusted = trusted(options, location, base.as_ref(), has_credentials)?;
-    let shared_base = Base { url: base.clone(), replaces, trusted };
-    let shared =
-        Shared::new(store, shared_base, headers, client, limit, options.auth.clone(), header.schemes);
-    for TokenUrl { key, url, is_given } in shared.token_urls() {
-        if !is_given && !shared.base.trusts(&url) {
+    let limit = options.limits.response_bytes;
+    let trusted = trusted_origin(options, location, base.as_ref(), has_credentials)?;
+    let base_url = BaseUrl { url: base.clone(), replaced_path, trusted };
+    let context =
+        ApiContext::new(store, base_url, headers, client, limit, options.auth.clone(), header.schemes);
+    for TokenUrl { key, url, is_configured } in context.token_urls() {
+        if !is_configured && !context.base.trusts(&url) {
             let origin = |url: &Url| url.origin().ascii_serialization();
             let server = base.as_ref().map_or_else(|| "an unknown address".to_owned(), origin);
             return Err(LoadError::ForeignTokenUrl { token: origin(&url), server, key });
         }
-        check_transport(&url, true)?;
+        check_encryption(&url, true)?;
     }
-    let shared = Arc::new(shared);
+    let context = Arc::new(context);
 
-    let (mut left_out, mut warnings) = (header.left_out, header.warnings);
-    let mut foreign = BTreeSet::new();
-    let mut is_nowhere = false;
+    let (mut skipped, mut warnings) = (header.skipped, header.warnings);
+    let mut foreign_origins = BTreeSet::new();
+    let mut lacks_server = false;
     let mut tools: Vec<Arc<dyn Tool>> = Vec::with_capacity(operations.len());
     for operation in operations {
-        let server = shared.base.server(operation.server.as_deref());
-        is_nowhere |= server.is_none();
+        let server = context.base.server(operation.server.as_deref());
+        lacks_server |= server.is_none();
         let server = server.filter(|it| base.as_ref() != Some(it));
-        let usable = match &server {
+        let checked = match &server {
             None => Ok(()),
             Some(url) => match guard.check(url).await {
-                Err(refused) => Err(refused.to_string()),
-                Ok(()) => check_transport(url, has_credentials && shared.base.trusts(url))
+                Err(error) => Err(error.to_string()),
+                Ok(()) => check_encryption(url, has_credentials && context.base.trusts(url))
                     .map_err(|error| error.to_string()),
             },
         };
-        if let Err(reason) = usable {
-            left_out.push((operation.key, reason));
+        if let Err(reason) = checked {
+            skipped.push((operation.key, reason));
             continue;
         }
-        if let Some(url) = server.filter(|it| has_credentials && !shared.base.trusts(it)) {
-            foreign.insert(url.origin().ascii_serialization());
+        if let Some(url) = server.filter(|it| has_credentials && !context.base.trusts(it)) {
+            foreign_origins.insert(url.origin().ascii_serialization());
         }
-        tools.push(Arc::new(tool(&options.name, operation, &shared)));
+        tools.push(Arc::new(operation_tool(&options.name, operation, &context)));
     }
-    if is_nowhere {
+    if lacks_server {
         warnings.push(format!(
             "no usable server URL ({}); set openapi.{}.base_url",
-            header.no_base_url, options.name
+            header.base_url_error, options.name
         ));
     }
-    if !foreign.is_empty() {
-        let foreign: Vec<String> = foreign.into_iter().collect();
+    if !foreign_origins.is_empty() {
+        let origins: Vec<String> = foreign_origins.into_iter().collect();
         warnings.push(format!(
-            "operations at {} are called without credentials, which go to one origin only",
-            foreign.join(", ")
+            "operations at {} are called without credentials, which are sent to one origin only",
+            origins.join(", ")
         ));
     }
     let report = Report {
         title: header.title,
         version: header.version,
-        // A password in the URL is nobody else's business.
-        base_url: base.and_then(|url| Url::parse(&shown_url(&url)).ok()),
+        // The URL may contain a password.
+        base_url: base.and_then(|url| Url::parse(&redacted_url(&url)).ok()),
         operations: tools.len(),
-        left_out,
+        skipped,
         renamed: header.renamed,
         warnings,
         token_estimate: header.token_estimate,
@@ -358,61 +316,63 @@ async fn assemble(
     Ok(Api { name: options.name.as_str().into(), tools, report })
 }
 
-/// Returns the one origin that credentials go to: the base URL's; without one, that of the description's own URL, or of
-/// the server that a description names which the operator has on disk.
-fn trusted(
+/// Returns the only origin that credentials are sent to.
+///
+/// This is the origin of the configured base URL, or else of the server that the description names. With credentials, a
+/// description from a URL may only name a server on its own origin.
+fn trusted_origin(
     options: &ApiOptions,
     location: &Location,
     base: Option<&Url>,
     has_credentials: bool,
 ) -> Result<Option<url::Origin>, LoadError> {
-    let (None, Location::Url(own), Some(base)) = (&options.base_url, location, base) else {
+    let (None, Location::Url(description), Some(base)) = (&options.base_url, location, base) else {
         return Ok(base.map(Url::origin));
     };
-    if own.origin() != base.origin() && has_credentials {
+    if description.origin() != base.origin() && has_credentials {
         return Err(LoadError::ForeignServer {
-            description: own.origin().ascii_serialization(),
+            description: description.origin().ascii_serialization(),
             server: base.origin().ascii_serialization(),
         });
     }
     Ok(Some(base.origin()))
 }
 
-/// Makes the tool of an operation; its schemas are built when somebody asks for them.
-fn tool(pack: &str, operation: Operation, shared: &Arc<Shared>) -> OperationTool {
-    let lazy = |span| {
-        let shared = shared.clone();
-        Schema::lazy(move || shared.store.schema(span))
+/// Creates the tool of an operation. Its schemas are built when they are first needed.
+fn operation_tool(pack: &str, operation: Operation, context: &Arc<ApiContext>) -> OperationTool {
+    let lazy_schema = |span| {
+        let context = context.clone();
+        Schema::lazy(move || context.store.schema(span))
     };
     let spec = ToolSpec {
         name: ToolName::in_pack(pack, &operation.name),
         title: None,
         description: operation.description,
-        input_schema: lazy(operation.input),
-        output_schema: operation.output.map(lazy),
+        input_schema: lazy_schema(operation.input),
+        output_schema: operation.output.map(lazy_schema),
         annotations: Some(operation.annotations),
         meta: None,
         extra: JsonObject::new(),
     };
-    OperationTool { spec, call: operation.call, shared: shared.clone() }
+    OperationTool { spec, call: operation.call, context: context.clone() }
 }
 
-/// Refuses to send credentials where others can read them on the way.
-fn check_transport(url: &Url, has_credentials: bool) -> Result<(), LoadError> {
-    let is_here = match url.host() {
+/// Rejects a URL to which credentials would be sent unencrypted over a network.
+fn check_encryption(url: &Url, has_credentials: bool) -> Result<(), LoadError> {
+    let is_loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     };
-    if url.scheme() == "https" || is_here || !has_credentials {
+    if url.scheme() == "https" || is_loopback || !has_credentials {
         return Ok(());
     }
     Err(LoadError::PlainHttp { host: url.host_str().unwrap_or_default().to_owned() })
 }
 
-/// Tells whether a header by its name carries a credential.
-fn is_secret(name: &HeaderName) -> bool {
+/// Returns whether the name of a header suggests that it carries a credential.
+fn is_credential_header(name: &HeaderName) -> bool {
     let words = ["auth", "cookie", "key", "token", "secret", "password", "credential", "session"];
     words.iter().any(|word| name.as_str().contains(word))
 }

@@ -1,17 +1,17 @@
-//! Media types, as `Content-Type` and descriptions write them: with parameters, in any case.
+//! Media types as they appear in `Content-Type` and descriptions: with parameters, in any case.
 
-/// Returns the type itself, without its parameters.
+/// Returns the type in lowercase, without its parameters.
 pub(crate) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or(media_type).trim().to_ascii_lowercase()
 }
 
-/// Tells whether it stands for JSON.
+/// Returns whether the type is JSON.
 pub(crate) fn is_json(media_type: &str) -> bool {
     let essence = essence(media_type);
     matches!(essence.as_str(), "application/json" | "text/json") || essence.ends_with("+json")
 }
 
-/// Tells whether it stands for text in UTF-8.
+/// Returns whether the type is UTF-8 text.
 pub(crate) fn is_utf8_text(media_type: &str) -> bool {
     let essence = essence(media_type);
     let media_type = media_type.to_ascii_lowercase();
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_and_case_do_not_matter() {
+    fn parameters_and_case_are_ignored() {
         assert_eq!(essence(" Text/HTML ; charset=utf-8"), "text/html");
         for json in ["application/json", "Application/JSON; charset=utf-8", "application/problem+json"] {
             assert!(is_json(json), "{json}");
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn o6_only_text_in_utf_8_can_be_stored_piece_by_piece() {
+    fn o6_only_utf_8_text_can_be_stored_in_chunks() {
         for text in [
             "application/json",
             "text/plain; charset=UTF-8",

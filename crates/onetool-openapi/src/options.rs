@@ -1,54 +1,54 @@
-//! What the operator decides about an API: where it is, who calls it, which operations become tools.
+//! Options for an API: its URL, its credentials, and which operations become tools.
 
-use std::fmt;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use onetool_core::{ToolAnnotations, matches_wildcard};
+use onetool_core::{Secret, ToolAnnotations, matches_wildcard};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// How one API is turned into a pack of tools.
+/// Options for turning one API into a pack of tools.
 ///
 /// ```
-/// use onetool_openapi::{ApiOptions, Auth, Credential};
+/// use onetool_openapi::{ApiOptions, Credential};
 ///
 /// let mut options = ApiOptions::new("github");
-/// options.auth = Auth::of(Credential::Bearer("ghp_…".into()));
+/// options.auth = Credential::Bearer("ghp_…".into()).into();
 /// options.include.tags = vec!["issues".into()];
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiOptions {
     /// The pack that the tools belong to.
     pub name: String,
-    /// Where the API is; without it, what the description says under `servers`.
+    /// The URL of the API; default: the description's first server.
     ///
-    /// It takes the place of every server that the description names, also of those of single paths and operations;
-    /// what their paths add to that of the first server stays.
+    /// It replaces every server in the description, including those of individual paths and operations. If the path of
+    /// such a server extends the path of the first server, the extension is kept.
     pub base_url: Option<Url>,
-    /// Who calls.
+    /// The credentials to send.
     pub auth: Auth,
-    /// Headers of every request, such as a version; their values are treated as secrets.
+    /// Headers to send with every request, such as a version. Their values are treated as secrets.
     pub headers: IndexMap<String, Secret>,
-    /// Only these operations; an empty filter stands for all.
+    /// Operations to include; an empty filter includes all.
     pub include: Filter,
-    /// Not these operations, even if they are included.
+    /// Operations to exclude, even if they are included.
     pub exclude: Filter,
-    /// Only operations that change nothing: GET and HEAD, and what [`OperationOverride::annotations`] calls read-only.
+    /// Includes only operations that change nothing: GET and HEAD, and those that [`OperationOverride::annotations`]
+    /// marks as read-only.
     pub read_only: bool,
-    /// Lets calls reach loopback, private and link-local addresses. One that `base_url` or the description's own URL
-    /// names is reached without it.
+    /// Allows calls to loopback, private and link-local addresses. The addresses in `base_url` and in the URL of the
+    /// description are always allowed.
     pub allow_private: bool,
-    /// Changes to single operations, by operationId, or by `GET /path` where there is none.
+    /// Overrides for individual operations, by operationId, or by `GET /path` for operations without one.
     pub operations: IndexMap<String, OperationOverride>,
-    /// How long a call may take.
+    /// The timeout of a call.
     pub timeout: Duration,
-    /// How large things may be.
+    /// Size limits.
     pub limits: Limits,
 }
 
 impl ApiOptions {
-    /// Makes options that turn every operation into a tool of the pack `name`.
+    /// Creates options that turn every operation into a tool of the pack `name`.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -66,7 +66,7 @@ impl ApiOptions {
     }
 }
 
-/// The options on which the plan of a description depends. There is no secret among them.
+/// The options that the plan of a description depends on. They contain no secrets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PlanOptions {
     pub(crate) name: String,
@@ -74,7 +74,7 @@ pub(crate) struct PlanOptions {
     pub(crate) exclude: Filter,
     pub(crate) read_only: bool,
     pub(crate) operations: IndexMap<String, OperationOverride>,
-    /// Whether servers that cannot be used do not matter.
+    /// Whether `base_url` is set, so that an invalid server in the description does not matter.
     pub(crate) has_base_url: bool,
 }
 
@@ -91,40 +91,40 @@ impl From<&ApiOptions> for PlanOptions {
     }
 }
 
-/// How large documents and answers may be.
+/// Size limits for documents and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a description, and of each document that it refers to.
+    /// Maximum size of a description, and of each document it refers to.
     pub document_bytes: usize,
-    /// Documents that a description may refer to.
+    /// Maximum number of documents that a description may refer to.
     pub documents: usize,
-    /// Bytes of an answer, after decompression.
-    pub answer_bytes: usize,
+    /// Maximum size of a response, after decompression.
+    pub response_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { document_bytes: 64 << 20, documents: 64, answer_bytes: 100 << 20 }
+        Self { document_bytes: 64 << 20, documents: 64, response_bytes: 100 << 20 }
     }
 }
 
-/// A choice of operations.
+/// Selects operations.
 ///
-/// For [`ApiOptions::include`] an operation has to match every list that is not empty; for [`ApiOptions::exclude`]
-/// one list is enough.
+/// In [`ApiOptions::include`], an operation must match every non-empty list. In [`ApiOptions::exclude`], it needs to
+/// match only one list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filter {
-    /// Globs (`*`, `?`) over operationIds and the names of tools.
+    /// Globs (`*`, `?`) for operationIds and tool names.
     pub operations: Vec<String>,
-    /// Tags, exactly.
+    /// Exact tags.
     pub tags: Vec<String>,
-    /// Globs over paths; a `*` also stands for slashes.
+    /// Globs for paths; `*` also matches slashes.
     pub paths: Vec<String>,
-    /// Methods, in any case.
+    /// Methods, ignoring case.
     pub methods: Vec<String>,
 }
 
-/// What a filter looks at.
+/// The properties of an operation that a filter can match.
 pub(crate) struct Candidate<'a> {
     pub(crate) id: &'a str,
     pub(crate) name: &'a str,
@@ -134,62 +134,63 @@ pub(crate) struct Candidate<'a> {
 }
 
 impl Filter {
-    pub(crate) fn includes(&self, it: &Candidate<'_>) -> bool {
-        self.lists(it).into_iter().all(|(is_empty, matches)| is_empty || matches)
+    pub(crate) fn includes(&self, candidate: &Candidate<'_>) -> bool {
+        self.matches(candidate).into_iter().all(|(is_empty, matches)| is_empty || matches)
     }
 
-    pub(crate) fn excludes(&self, it: &Candidate<'_>) -> bool {
-        self.lists(it).into_iter().any(|(_, matches)| matches)
+    pub(crate) fn excludes(&self, candidate: &Candidate<'_>) -> bool {
+        self.matches(candidate).into_iter().any(|(_, matches)| matches)
     }
 
-    /// For each list: whether it is empty, and whether the operation matches it.
-    fn lists(&self, it: &Candidate<'_>) -> [(bool, bool); 4] {
-        let named =
-            |glob: &String| matches_wildcard(glob, it.id, None) || matches_wildcard(glob, it.name, None);
+    /// Returns, for each list, whether it is empty and whether the operation matches it.
+    fn matches(&self, candidate: &Candidate<'_>) -> [(bool, bool); 4] {
+        let Candidate { id, name, tags, path, method } = candidate;
+        let is_named = |glob: &String| matches_wildcard(glob, id, None) || matches_wildcard(glob, name, None);
         [
-            (self.operations.is_empty(), self.operations.iter().any(named)),
-            (self.tags.is_empty(), self.tags.iter().any(|tag| it.tags.contains(tag))),
-            (self.paths.is_empty(), self.paths.iter().any(|glob| matches_wildcard(glob, it.path, None))),
-            (self.methods.is_empty(), self.methods.iter().any(|one| one.eq_ignore_ascii_case(it.method))),
+            (self.operations.is_empty(), self.operations.iter().any(is_named)),
+            (self.tags.is_empty(), self.tags.iter().any(|tag| tags.contains(tag))),
+            (self.paths.is_empty(), self.paths.iter().any(|glob| matches_wildcard(glob, path, None))),
+            (self.methods.is_empty(), self.methods.iter().any(|it| it.eq_ignore_ascii_case(method))),
         ]
     }
 }
 
-/// Changes to one operation. What is `None` stays as the description has it.
+/// Overrides for one operation. Fields that are `None` keep the description's value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationOverride {
     /// The name inside the pack.
     pub name: Option<String>,
-    /// The description.
+    /// The description of the tool.
     pub description: Option<String>,
-    /// Hints; those that are set replace the ones that the method gives.
+    /// Hints; those that are set replace the defaults for the method.
     pub annotations: ToolAnnotations,
-    /// `false` leaves the operation out.
+    /// `false` disables the operation.
     pub enabled: Option<bool>,
 }
 
-/// Credentials of an API.
+/// The credentials of an API.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Auth {
-    /// The credential for every security scheme that it fits, and for operations that name none.
-    pub any: Option<Credential>,
-    /// Credentials by the name of the security scheme in the description; they win over `any`.
+    /// The credential for every security scheme that can use it, and for operations that name no scheme.
+    pub default: Option<Credential>,
+    /// Credentials by the name of the security scheme in the description; they take precedence over `default`.
     pub schemes: IndexMap<String, Credential>,
 }
 
 impl Auth {
-    /// Makes the credentials of an API that needs only one.
-    pub fn of(credential: Credential) -> Self {
-        Self { any: Some(credential), schemes: IndexMap::new() }
-    }
-
-    /// Tells whether there is no credential at all.
+    /// Returns whether there are no credentials.
     pub fn is_empty(&self) -> bool {
-        self.any.is_none() && self.schemes.is_empty()
+        self.default.is_none() && self.schemes.is_empty()
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Credential> {
-        self.any.iter().chain(self.schemes.values())
+        self.default.iter().chain(self.schemes.values())
+    }
+}
+
+impl From<Credential> for Auth {
+    fn from(credential: Credential) -> Self {
+        Self { default: Some(credential), schemes: IndexMap::new() }
     }
 }
 
@@ -199,53 +200,24 @@ impl Auth {
 pub enum Credential {
     /// A token, sent as `Authorization: Bearer`.
     Bearer(Secret),
-    /// A user and a password, sent as `Authorization: Basic`.
+    /// A username and a password, sent as `Authorization: Basic`.
     Basic {
-        /// The user.
+        /// The username.
         username: String,
         /// The password.
         password: Secret,
     },
     /// A key, sent in the header, query or cookie that the security scheme names.
     ApiKey(Secret),
-    /// An OAuth2 client that gets its own tokens.
+    /// An OAuth2 client, whose tokens are fetched with the client credentials grant.
     ClientCredentials {
         /// The client's identifier.
         client_id: String,
         /// The client's secret.
         client_secret: Secret,
-        /// Scopes to ask for; empty for those that the operation's security requirement lists.
+        /// The scopes to request; if empty, those that the operation's security requirement lists.
         scopes: Vec<String>,
-        /// Where tokens are; without it, what the security scheme says.
+        /// The URL that issues tokens; default: the one in the security scheme.
         token_url: Option<Url>,
     },
-}
-
-/// A value that debug output does not show.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Returns the value, for the one place that has to send it.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<String> for Secret {
-    fn from(value: String) -> Self {
-        Self(value)
-    }
-}
-
-impl From<&str> for Secret {
-    fn from(value: &str) -> Self {
-        Self(value.to_owned())
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[redacted]")
-    }
 }

@@ -1,8 +1,8 @@
-//! Reads descriptions: from the bytes of documents to a plan, in a caged process where there is one.
+//! Turns the bytes of documents into a plan, in a caged process if one is available.
 //!
-//! Descriptions come from outside, and their size is no measure of what parsing them takes. So the gateway itself does
-//! not parse them: it sends the bytes, and what the plan depends on, to a process that can do nothing else, and takes
-//! the plan back in the form in which plans are cached.
+//! Descriptions come from outside, and their size says little about what parsing them costs. So the gateway does not
+//! parse them itself: it sends the bytes, and the options that the plan depends on, to a process that can only compute,
+//! and gets the plan back in the format of the cache.
 
 use std::time::Duration;
 
@@ -11,33 +11,35 @@ use onetool_cage::{JobLimits, Jobs};
 use serde::{Deserialize, Serialize};
 
 use crate::cache;
-use crate::document::{Location, Text};
+use crate::document::DocumentText;
+use crate::error::{LoadError, PlanError};
+use crate::location::Location;
 use crate::options::PlanOptions;
-use crate::plan::{self, Plan, Planned};
-use crate::{LoadError, PlanError};
+use crate::plan::model::Plan;
+use crate::plan::{self, PlanOutcome};
 
 /// The name of the job that reads descriptions.
 pub const JOB: &str = "openapi";
 
-/// What reading a description may take. GitHub's, ten megabytes of YAML, takes a fifth of this memory.
+/// Limits for reading a description. GitHub's, 10 MB of YAML, needs a fifth of this memory.
 const LIMITS: JobLimits =
     JobLimits { time: Duration::from_mins(1), memory_bytes: 512 << 20, max_output: 256 << 20 };
 
-/// What is known so far of a description and the documents that it refers to.
-pub(crate) struct Reading {
-    /// The description, then documents that it refers to.
+/// A description and the documents it refers to, as far as they have been fetched.
+pub(crate) struct ReadRequest {
+    /// The description, followed by the documents it refers to.
     pub(crate) documents: Vec<(Location, Vec<u8>)>,
-    /// Documents that cannot be read, and why.
+    /// Documents that cannot be read, with the reason.
     pub(crate) failed: IndexMap<Location, String>,
     pub(crate) options: PlanOptions,
 }
 
-/// What came of reading.
-pub(crate) enum Read {
+/// The result of reading a description.
+pub(crate) enum ReadResponse {
     Plan(Box<Plan>),
-    /// These documents are needed too.
+    /// More documents are needed.
     Needs(IndexSet<Location>),
-    /// This document, to which the description refers, cannot be parsed.
+    /// A referenced document cannot be parsed.
     Broken {
         document: usize,
         reason: String,
@@ -45,56 +47,59 @@ pub(crate) enum Read {
     Failed(PlanError),
 }
 
-impl Reading {
-    /// Reads what is there, in a caged process if there is one for it. Returns itself for the next round.
-    pub(crate) async fn read(self, jobs: Option<&Jobs>) -> Result<(Self, Read), LoadError> {
+impl ReadRequest {
+    /// Reads the documents, in a caged process if there is one. Returns the request for the next round.
+    pub(crate) async fn run(self, jobs: Option<&Jobs>) -> Result<(Self, ReadResponse), LoadError> {
         let document = self.documents[0].0.to_string();
         let Some(jobs) = jobs else {
-            let read = tokio::task::spawn_blocking(move || {
-                let read = self.read_here();
-                (self, read)
+            let task = tokio::task::spawn_blocking(move || {
+                let response = self.run_in_process();
+                (self, response)
             });
-            return read.await.map_err(|_| LoadError::Crashed { document });
+            return task.await.map_err(|_| LoadError::Crashed { document });
         };
         match jobs.run(JOB, &self.encode(), &LIMITS).await {
-            Ok(answer) => match Read::decode(answer) {
-                Some(read) => Ok((self, read)),
+            Ok(output) => match ReadResponse::decode(output) {
+                Some(response) => Ok((self, response)),
                 None => Err(LoadError::Crashed { document }),
             },
             Err(source) => Err(LoadError::Unreadable { document, source }),
         }
     }
 
-    fn read_here(&self) -> Read {
+    fn run_in_process(&self) -> ReadResponse {
         let mut texts = Vec::with_capacity(self.documents.len());
         for (location, bytes) in &self.documents {
-            match Text::new(location, bytes) {
+            match DocumentText::new(location, bytes) {
                 Ok(text) => texts.push(text),
-                Err(error) => return Read::unparsed(texts.len(), error),
+                Err(error) => return ReadResponse::from_parse_error(texts.len(), error),
             }
         }
         let mut documents = Vec::with_capacity(texts.len());
         for text in &texts {
             match text.parse() {
                 Ok(document) => documents.push(document),
-                Err(error) => return Read::unparsed(documents.len(), error),
+                Err(error) => return ReadResponse::from_parse_error(documents.len(), error),
             }
         }
         match plan::plan(&documents, &self.failed, &self.options) {
-            Ok(Planned::Whole(plan)) => Read::Plan(plan),
-            Ok(Planned::Needs(wanted)) => Read::Needs(wanted),
-            Err(error) => Read::Failed(error),
+            Ok(PlanOutcome::Complete(plan)) => ReadResponse::Plan(plan),
+            Ok(PlanOutcome::Needs(missing)) => ReadResponse::Needs(missing),
+            Err(error) => ReadResponse::Failed(error),
         }
     }
 
-    /// Reads both ways, which must come to the same.
+    /// Checks that reading in this process and reading in a job give the same response.
     #[cfg(fuzzing)]
     pub(crate) fn fuzz(&self) {
-        assert!(self.read_here().encode() == read_description(self.encode()), "it depends on who reads it");
+        assert!(
+            self.run_in_process().encode() == read_description(self.encode()),
+            "reading in the process and in a job differ"
+        );
     }
 
     fn encode(&self) -> Vec<u8> {
-        let header = Header {
+        let header = RequestHeader {
             documents: self
                 .documents
                 .iter()
@@ -104,8 +109,8 @@ impl Reading {
             options: self.options.clone(),
         };
         let header = serde_json::to_vec(&header).unwrap_or_default();
-        let texts: usize = self.documents.iter().map(|(_, bytes)| bytes.len()).sum();
-        let mut message = Vec::with_capacity(8 + header.len() + texts);
+        let body_length: usize = self.documents.iter().map(|(_, bytes)| bytes.len()).sum();
+        let mut message = Vec::with_capacity(8 + header.len() + body_length);
         message.extend_from_slice(&(header.len() as u64).to_le_bytes());
         message.extend_from_slice(&header);
         for (_, bytes) in &self.documents {
@@ -117,7 +122,7 @@ impl Reading {
     fn decode(message: &[u8]) -> Option<Self> {
         let (length, rest) = message.split_first_chunk()?;
         let (header, mut rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-        let header: Header = serde_json::from_slice(header).ok()?;
+        let header: RequestHeader = serde_json::from_slice(header).ok()?;
         let mut documents = Vec::with_capacity(header.documents.len());
         for (location, length) in header.documents {
             let (bytes, next) = rest.split_at_checked(length)?;
@@ -128,15 +133,15 @@ impl Reading {
     }
 }
 
-/// What precedes the documents in a message.
+/// The part of a request before the bytes of the documents.
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct RequestHeader {
     documents: Vec<(Location, usize)>,
     failed: Vec<(Location, String)>,
     options: PlanOptions,
 }
 
-/// What is answered where there is no plan.
+/// The encoded form of a response without a plan.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum NoPlan {
@@ -145,16 +150,16 @@ enum NoPlan {
     Failed(PlanError),
 }
 
-impl Read {
-    /// The description itself has to be readable; what it refers to does not.
-    fn unparsed(document: usize, error: PlanError) -> Self {
+impl ReadResponse {
+    /// Only the description itself must be valid; documents it refers to may be broken.
+    fn from_parse_error(document: usize, error: PlanError) -> Self {
         if document == 0 { Self::Failed(error) } else { Self::Broken { document, reason: error.to_string() } }
     }
 
     fn encode(self) -> Vec<u8> {
         let no_plan = match self {
             Self::Plan(plan) => return cache::encode(&plan, &[0; 32]).unwrap_or_default(),
-            Self::Needs(wanted) => NoPlan::Needs(wanted.into_iter().collect()),
+            Self::Needs(missing) => NoPlan::Needs(missing.into_iter().collect()),
             Self::Broken { document, reason } => NoPlan::Broken { document, reason },
             Self::Failed(error) => NoPlan::Failed(error),
         };
@@ -166,18 +171,18 @@ impl Read {
             return cache::decode(bytes, &[0; 32]).map(|plan| Self::Plan(Box::new(plan)));
         }
         Some(match serde_json::from_slice(&bytes).ok()? {
-            NoPlan::Needs(wanted) => Self::Needs(wanted.into_iter().collect()),
+            NoPlan::Needs(missing) => Self::Needs(missing.into_iter().collect()),
             NoPlan::Broken { document, reason } => Self::Broken { document, reason },
             NoPlan::Failed(error) => Self::Failed(error),
         })
     }
 }
 
-/// Reads a description in the process that is there for it: the [`Job`](onetool_cage::Job) named [`JOB`].
+/// Reads a description inside the caged process: the [`Job`](onetool_cage::Job) named [`JOB`].
 pub fn read_description(message: Vec<u8>) -> Vec<u8> {
-    let Some(reading) = Reading::decode(&message) else { return Vec::new() };
+    let Some(request) = ReadRequest::decode(&message) else { return Vec::new() };
     drop(message);
-    reading.read_here().encode()
+    request.run_in_process().encode()
 }
 
 #[cfg(test)]

@@ -1,47 +1,41 @@
-//! Schemas of OpenAPI 2.0, 3.0 and 3.1 → JSON Schema 2020-12 that compiles.
+//! Translates schemas of Swagger 2.0, OpenAPI 3.0 and 3.1 to JSON Schema 2020-12 that compiles.
 //!
-//! Only keywords that JSON Schema knows, with values that its meta-schema accepts, get through; a wrong one is left
-//! out rather than the operation. Everything is made laxer, never stricter: the API itself has the last word.
+//! Only JSON Schema keywords with values that the meta-schema accepts are kept; an invalid keyword is dropped, not the
+//! whole operation. The result may accept more than the original, never less: the API makes the final decision.
 
 use std::collections::HashMap;
 
 use onetool_core::JsonObject;
 use serde_json::{Value, json};
 
-/// The flavour of schemas that a document is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Swagger2,
-    OpenApi30,
-    OpenApi31,
-}
+use crate::dialect::Dialect;
 
-/// Longer examples say no more and cost a model's attention.
+/// Maximum length of examples. Longer ones cost tokens and rarely help a model.
 const EXAMPLE_MAX: usize = 200;
 
-/// What a reference is replaced by.
-pub(crate) trait References {
-    /// Returns the name under `$defs` of what `reference` points at; `None` to accept anything there.
+/// Maps references to names under `$defs`.
+pub(crate) trait DefinitionNames {
+    /// Returns the name of the definition that `reference` points to; `None` to accept any value.
     ///
-    /// `in_place` says that the reference concerns the same value as the schema that is being translated, not a part
-    /// of it. A circle of such references has no end.
-    fn name_of(&mut self, reference: &str, in_place: bool) -> Option<String>;
+    /// `in_place` means that the referenced schema applies to the same value as the schema being translated, not to a
+    /// part of it. A cycle of such references never ends.
+    fn definition_name(&mut self, reference: &str, in_place: bool) -> Option<String>;
 }
 
-/// Translates schemas of one document.
+/// Translates the schemas of one document.
 pub(crate) struct Translator<'a> {
     pub(crate) dialect: Dialect,
-    pub(crate) references: &'a mut dyn References,
+    pub(crate) names: &'a mut dyn DefinitionNames,
     pub(crate) patterns: &'a mut Patterns,
 }
 
 impl Translator<'_> {
-    /// Translates a schema that describes a value of its own.
+    /// Translates a schema that is not a definition.
     pub(crate) fn schema(&mut self, schema: Value) -> Value {
         self.translate(schema, false)
     }
 
-    /// Translates a definition, in which references that concern the same value are told apart.
+    /// Translates a definition, whose in-place references matter for finding cycles.
     pub(crate) fn definition(&mut self, schema: Value) -> Value {
         self.translate(schema, true)
     }
@@ -58,18 +52,16 @@ impl Translator<'_> {
         let nullable = is_true(source.get("nullable")) || is_true(source.get("x-nullable"));
         let mut out = JsonObject::new();
         if let Some(Value::String(reference)) = source.get("$ref") {
-            match self.references.name_of(reference, in_place) {
-                Some(name) => out.insert("$ref".into(), format!("#/$defs/{name}").into()),
-                None => None,
-            };
+            if let Some(name) = self.names.definition_name(reference, in_place) {
+                out.insert("$ref".into(), format!("#/$defs/{name}").into());
+            }
             if self.dialect != Dialect::OpenApi31 {
-                // What stands beside a reference means nothing before 3.1, but a description is welcome.
+                // Before 3.1, keywords next to a reference are ignored, but a description is still useful.
                 source.retain(|key, _| key == "description");
             }
         }
-        let source_has = |key: &str, source: &JsonObject| is_true(source.get(key));
-        let exclusive_minimum = source_has("exclusiveMinimum", &source);
-        let exclusive_maximum = source_has("exclusiveMaximum", &source);
+        let exclusive_minimum = is_true(source.get("exclusiveMinimum"));
+        let exclusive_maximum = is_true(source.get("exclusiveMaximum"));
         for (key, value) in source {
             let (key, value) = match (key.as_str(), value) {
                 ("minimum", value @ Value::Number(_)) if exclusive_minimum => {
@@ -86,11 +78,11 @@ impl Translator<'_> {
                 out.insert(key, value);
             }
         }
-        drop_one_sided_required(&mut out);
-        if nullable { or_null(out) } else { out }
+        relax_one_way_properties(&mut out);
+        if nullable { accept_null(out) } else { out }
     }
 
-    /// Returns what a keyword becomes; `None` if it says nothing, or nothing valid.
+    /// Translates the value of a keyword; returns `None` if the keyword is meaningless or invalid.
     fn keyword(&mut self, key: &str, value: Value, in_place: bool) -> Option<Value> {
         match key {
             "type" => types(value),
@@ -101,8 +93,8 @@ impl Translator<'_> {
             "const" => Some(value),
             "default" => (!value.is_null()).then_some(value),
             "examples" => {
-                let says_something = value.as_array().is_some_and(|it| !it.is_empty()) && is_helpful(&value);
-                says_something.then_some(value)
+                let is_useful = value.as_array().is_some_and(|it| !it.is_empty()) && is_helpful(&value);
+                is_useful.then_some(value)
             }
             "deprecated" | "readOnly" | "writeOnly" => is_true(Some(&value)).then_some(value),
             "uniqueItems" => value.is_boolean().then_some(value),
@@ -113,11 +105,12 @@ impl Translator<'_> {
             "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
             | "minContains" | "maxContains" => value.is_u64().then_some(value),
             "pattern" => value.as_str().is_some_and(|it| self.patterns.compiles(it)).then_some(value),
-            "required" => names(value),
-            "dependentRequired" => self.entries(value, |_, value| names(value)),
+            "required" => unique_strings(value),
+            "dependentRequired" => self.entries(value, |_, value| unique_strings(value)),
             "properties" | "patternProperties" | "dependentSchemas" => {
-                let (is_pattern, same) = (key == "patternProperties", in_place && key == "dependentSchemas");
-                self.entries(value, |this, value| Some(this.translate(value, same))).map(|mut entries| {
+                let is_pattern = key == "patternProperties";
+                let in_place = in_place && key == "dependentSchemas";
+                self.entries(value, |this, value| Some(this.translate(value, in_place))).map(|mut entries| {
                     if is_pattern && let Value::Object(entries) = &mut entries {
                         entries.retain(|pattern, _| self.patterns.compiles(pattern));
                     }
@@ -137,8 +130,8 @@ impl Translator<'_> {
             }
             "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
                 let Value::Array(items) = value else { return None };
-                let same = in_place && key != "prefixItems";
-                let items: Vec<Value> = items.into_iter().map(|it| self.translate(it, same)).collect();
+                let in_place = in_place && key != "prefixItems";
+                let items: Vec<Value> = items.into_iter().map(|it| self.translate(it, in_place)).collect();
                 (!items.is_empty()).then_some(Value::Array(items))
             }
             _ => None,
@@ -156,23 +149,23 @@ impl Translator<'_> {
     }
 }
 
-/// Properties that only one side sends are not required of the other, and one schema serves both.
-fn drop_one_sided_required(schema: &mut JsonObject) {
+/// Makes read-only and write-only properties optional: the schema describes both directions, and only one sends them.
+fn relax_one_way_properties(schema: &mut JsonObject) {
     let Some(Value::Array(mut required)) = schema.shift_remove("required") else { return };
     if let Some(Value::Object(properties)) = schema.get("properties") {
-        let one_sided = |name: &Value| {
+        let is_one_way = |name: &Value| {
             let property = name.as_str().and_then(|name| properties.get(name));
             property.is_some_and(|it| is_true(it.get("readOnly")) || is_true(it.get("writeOnly")))
         };
-        required.retain(|name| !one_sided(name));
+        required.retain(|name| !is_one_way(name));
     }
     if !required.is_empty() {
         schema.insert("required".into(), Value::Array(required));
     }
 }
 
-/// Lets a schema accept null too.
-fn or_null(mut schema: JsonObject) -> JsonObject {
+/// Makes a schema also accept null.
+fn accept_null(mut schema: JsonObject) -> JsonObject {
     if let Some(Value::Array(values)) = schema.get_mut("enum")
         && !values.contains(&Value::Null)
     {
@@ -199,9 +192,9 @@ fn or_null(mut schema: JsonObject) -> JsonObject {
     outer
 }
 
-/// Returns the types that JSON Schema knows, under its names for them.
+/// Maps types to those of JSON Schema.
 fn types(value: Value) -> Option<Value> {
-    let known = |name: &str| {
+    let json_type = |name: &str| {
         Some(match name {
             "string" | "number" | "integer" | "boolean" | "object" | "array" | "null" => name.to_owned(),
             "int" | "int32" | "int64" | "long" | "short" => "integer".to_owned(),
@@ -214,12 +207,12 @@ fn types(value: Value) -> Option<Value> {
         })
     };
     match value {
-        Value::String(name) => known(&name).map(Value::String),
+        Value::String(name) => json_type(&name).map(Value::String),
         Value::Array(names) => {
             let mut all = Vec::new();
             for name in names {
-                // One unknown alternative may be anything, so that all of them say nothing.
-                let name = known(name.as_str()?)?;
+                // An unknown type may mean anything, so the whole list does not restrict the value.
+                let name = json_type(name.as_str()?)?;
                 if !all.contains(&name) {
                     all.push(name);
                 }
@@ -230,30 +223,31 @@ fn types(value: Value) -> Option<Value> {
     }
 }
 
-/// Returns the strings of a list, each once.
-fn names(value: Value) -> Option<Value> {
-    let Value::Array(names) = value else { return None };
-    let mut kept: Vec<Value> = Vec::with_capacity(names.len());
-    for name in names {
-        if name.is_string() && !kept.contains(&name) {
-            kept.push(name);
+/// Returns the strings in a list, without duplicates.
+fn unique_strings(value: Value) -> Option<Value> {
+    let Value::Array(items) = value else { return None };
+    let mut strings: Vec<Value> = Vec::with_capacity(items.len());
+    for item in items {
+        if item.is_string() && !strings.contains(&item) {
+            strings.push(item);
         }
     }
-    (!kept.is_empty()).then_some(Value::Array(kept))
+    (!strings.is_empty()).then_some(Value::Array(strings))
 }
 
 pub(crate) fn is_true(value: Option<&Value>) -> bool {
     value == Some(&Value::Bool(true))
 }
 
-/// Returns whether examples are short, and hold no reference: a value cannot refer to anything, but readers of schemas
-/// that follow every `$ref` would fail.
+/// Returns whether examples are short and contain no `$ref`.
+///
+/// A reference inside an example means nothing, but tools that resolve every `$ref` in a schema would fail on it.
 fn is_helpful(examples: &Value) -> bool {
     let text = examples.to_string();
     text.len() <= EXAMPLE_MAX && !text.contains("\"$ref\":")
 }
 
-/// Patterns that were tried before: an invalid one would break the whole schema of a tool.
+/// Checks whether patterns compile, and caches the results. An invalid pattern would break a tool's whole schema.
 #[derive(Default)]
 pub(crate) struct Patterns(HashMap<String, bool>);
 

@@ -1,28 +1,28 @@
-//! Reads descriptions, and the documents that they refer to, from files and URLs.
+//! Reads descriptions, and the documents they refer to, from files and URLs.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use onetool_core::error_chain;
 use reqwest::header::LOCATION;
 use url::Url;
 
-use crate::LoadError;
-use crate::document::{Location, shown_url};
-use crate::transport::{LazyClient, MAX_REDIRECTS, causes, read_limited};
+use crate::error::LoadError;
+use crate::location::{Location, redacted_url};
+use crate::transport::{LazyClient, MAX_REDIRECTS, read_limited};
 
 /// Where a description comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A file. Documents that it refers to may lie beside it or in folders below.
+    /// A file. Documents it refers to must be in the same directory or below it.
     File(PathBuf),
-    /// A URL, which is thereby allowed even if its address is private. Documents that it refers to have to be of the
-    /// same origin.
+    /// A URL, which is allowed even if its address is private. Documents it refers to must have the same origin.
     Url(Url),
-    /// The text itself, with the URL that relative servers and references in it are relative to.
+    /// The text of the description.
     Text {
         /// JSON or YAML.
         text: String,
-        /// Where it came from.
+        /// The URL the text came from; relative servers and references are resolved against it.
         base: Option<Url>,
     },
 }
@@ -32,17 +32,17 @@ impl Origin {
         match self {
             Self::File(path) => Location::File(path.clone()),
             Self::Url(url) | Self::Text { base: Some(url), .. } => Location::Url(url.clone()),
-            Self::Text { base: None, .. } => Location::Nowhere,
+            Self::Text { base: None, .. } => Location::Inline,
         }
     }
 
-    /// Reads the description itself. Only a URL needs the client, which takes a while to make.
+    /// Reads the description. Only a URL uses the client, which is slow to create.
     pub(crate) async fn read(self, client: &LazyClient, limit: usize) -> Result<Vec<u8>, LoadError> {
         match self {
             Self::File(path) => read_file(&path, limit),
             Self::Url(url) => fetch(client, url, limit).await,
             Self::Text { text, .. } if text.len() > limit => {
-                Err(LoadError::TooLarge { document: Location::Nowhere.to_string(), limit })
+                Err(LoadError::TooLarge { document: Location::Inline.to_string(), limit })
             }
             Self::Text { text, .. } => Ok(text.into_bytes()),
         }
@@ -58,68 +58,69 @@ pub(crate) async fn read_referenced(
 ) -> Result<Vec<u8>, String> {
     let read = match (location, root) {
         (Location::File(path), Location::File(root)) => {
-            stays_below(path, root)?;
+            check_inside_directory(path, root)?;
             read_file(path, limit)
         }
         (Location::Url(url), _) => fetch(client, url.clone(), limit).await,
-        _ => return Err(format!("'{location}' cannot be read from there")),
+        _ => return Err(format!("'{root}' cannot refer to '{location}'")),
     };
-    read.map_err(|error| causes(&error))
+    read.map_err(|error| error_chain(&error))
 }
 
-/// Refuses a file that a link leads out of the description's folder.
-fn stays_below(path: &Path, root: &Path) -> Result<(), String> {
-    let folder = match root.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
+/// Rejects a file that a symlink places outside the directory of the description at `root`.
+fn check_inside_directory(path: &Path, root: &Path) -> Result<(), String> {
+    let directory = match root.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
         _ => Path::new("."),
     };
-    let real = |path: &Path| {
+    let canonical = |path: &Path| {
         path.canonicalize().map_err(|error| format!("cannot read '{}': {error}", path.display()))
     };
-    if real(path)?.starts_with(real(folder)?) {
+    if canonical(path)?.starts_with(canonical(directory)?) {
         return Ok(());
     }
-    Err(format!("'{}' is a link that leads out of the folder of the description", path.display()))
+    Err(format!("'{}' is a symlink that points outside the description's directory", path.display()))
 }
 
 fn read_file(path: &Path, limit: usize) -> Result<Vec<u8>, LoadError> {
-    let failed = |source| LoadError::Read { path: path.to_owned(), source };
-    let file = std::fs::File::open(path).map_err(failed)?;
-    let size = file.metadata().map_err(failed)?.len();
+    let read_error = |source| LoadError::Read { path: path.to_owned(), source };
+    let file = std::fs::File::open(path).map_err(read_error)?;
+    let size = file.metadata().map_err(read_error)?.len();
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(limit).min(limit) + 1);
-    file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(read_error)?;
     if bytes.len() > limit {
         return Err(LoadError::TooLarge { document: path.display().to_string(), limit });
     }
     Ok(bytes)
 }
 
-/// Fetches a document; it carries no credentials, so redirects may lead to any public host.
-async fn fetch(client: &LazyClient, first: Url, limit: usize) -> Result<Vec<u8>, LoadError> {
-    let shown = shown_url(&first);
-    let failed = |reason: String| LoadError::Fetch { url: shown.clone(), reason };
-    let http = client.get().map_err(failed)?;
-    let mut url = first;
+/// Fetches a document. The request carries no credentials, so it may be redirected to any public host.
+async fn fetch(client: &LazyClient, document: Url, limit: usize) -> Result<Vec<u8>, LoadError> {
+    let shown = redacted_url(&document);
+    let fetch_error = |reason: String| LoadError::Fetch { url: shown.clone(), reason };
+    let http = client.get().map_err(fetch_error)?;
+    let mut url = document;
     for _ in 0..=MAX_REDIRECTS {
         client.guard().check(&url).await?;
         let response = http.get(url.clone()).send().await;
-        let response = response.map_err(|error| failed(causes(&error.without_url())))?;
+        let response = response.map_err(|error| fetch_error(error_chain(&error.without_url())))?;
         let status = response.status();
         if status.is_redirection()
-            && let Some(next) = response.headers().get(LOCATION).and_then(|it| it.to_str().ok())
+            && let Some(target) = response.headers().get(LOCATION).and_then(|it| it.to_str().ok())
         {
-            let next = url.join(next).map_err(|error| failed(format!("bad redirect: {error}")))?;
-            if url.scheme() == "https" && next.scheme() != "https" {
-                return Err(failed("a redirect leads from https to http".into()));
+            let target =
+                url.join(target).map_err(|error| fetch_error(format!("invalid redirect: {error}")))?;
+            if url.scheme() == "https" && target.scheme() != "https" {
+                return Err(fetch_error("redirected from https to an insecure URL".into()));
             }
-            url = next;
+            url = target;
             continue;
         }
         if !status.is_success() {
-            return Err(failed(format!("HTTP {status}")));
+            return Err(fetch_error(format!("HTTP {status}")));
         }
-        let bytes = read_limited(response, limit).await.map_err(|error| failed(causes(&error)))?;
+        let bytes = read_limited(response, limit).await.map_err(|error| fetch_error(error_chain(&error)))?;
         return bytes.ok_or_else(|| LoadError::TooLarge { document: shown.clone(), limit });
     }
-    Err(failed(format!("more than {MAX_REDIRECTS} redirects")))
+    Err(fetch_error(format!("too many redirects (limit {MAX_REDIRECTS})")))
 }

@@ -1,4 +1,4 @@
-//! All texts of a plan in one block of memory, and the schemas that are built out of it on demand.
+//! The texts of a plan in one block of memory, and the schemas that are built from them on demand.
 
 use std::collections::HashSet;
 
@@ -6,23 +6,23 @@ use onetool_core::JsonObject;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A piece of the store.
+/// The position of a text in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Span {
     pub(crate) start: u32,
     pub(crate) length: u32,
 }
 
-/// Texts, and the definitions among them that schemas share.
+/// The texts of a plan, including the definitions that its schemas share.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     pub(crate) text: String,
-    /// Name and schema, sorted by name.
+    /// Names and schemas, sorted by name.
     pub(crate) definitions: Vec<(Span, Span)>,
 }
 
-/// How a schema refers to a definition, in the compact JSON of the store.
-const REFERENCE: &str = "\"$ref\":\"#/$defs/";
+/// The start of a reference to a definition, in the compact JSON of the store.
+const REFERENCE_START: &str = "\"$ref\":\"#/$defs/";
 
 impl Store {
     /// Appends a value as compact JSON.
@@ -32,21 +32,21 @@ impl Store {
     }
 
     pub(crate) fn push_text(&mut self, text: &str) -> Result<Span, String> {
-        let too_large = |_| "the description needs more than 4 GB".to_owned();
-        let start = u32::try_from(self.text.len()).map_err(too_large)?;
-        let length = u32::try_from(text.len()).map_err(too_large)?;
-        start.checked_add(length).ok_or_else(|| "the description needs more than 4 GB".to_owned())?;
+        let too_large = || "its plan is larger than the limit of 4 GB".to_owned();
+        let start = u32::try_from(self.text.len()).map_err(|_| too_large())?;
+        let length = u32::try_from(text.len()).map_err(|_| too_large())?;
+        start.checked_add(length).ok_or_else(too_large)?;
         self.text.push_str(text);
         Ok(Span { start, length })
     }
 
-    /// Returns a piece; empty if there is no such piece.
+    /// Returns the text at a position, or an empty string if the position is invalid.
     pub(crate) fn get(&self, span: Span) -> &str {
         let start = span.start as usize;
         self.text.get(start..start + span.length as usize).unwrap_or_default()
     }
 
-    /// Builds a schema with all definitions that it needs, under `$defs`.
+    /// Builds a schema, with all definitions it needs under `$defs`.
     pub(crate) fn schema(&self, root: Span) -> JsonObject {
         let Ok(Value::Object(mut schema)) = serde_json::from_str(self.get(root)) else {
             return JsonObject::from_iter([("type".to_owned(), "object".into())]);
@@ -62,7 +62,7 @@ impl Store {
         schema
     }
 
-    /// Returns names and schemas of all definitions that a schema needs, each once.
+    /// Returns the names and schemas of all definitions that a schema needs, each once.
     pub(crate) fn reachable(&self, root: Span) -> impl Iterator<Item = (&str, &str)> {
         let mut seen = HashSet::new();
         let mut pending: Vec<&str> = references(self.get(root)).collect();
@@ -78,10 +78,10 @@ impl Store {
         })
     }
 
-    /// Tells whether a schema is at most so large, with all definitions that it needs.
+    /// Returns whether a schema with all definitions it needs is at most `max` bytes long.
     pub(crate) fn is_within(&self, root: Span, max: usize) -> bool {
         let mut size = root.length as usize;
-        // Ends at the first definition that is too much, of which there may be thousands.
+        // Stops early, because there may be thousands of definitions.
         self.reachable(root).all(|(name, body)| {
             size += name.len() + body.len();
             size <= max
@@ -93,8 +93,9 @@ impl Store {
     }
 }
 
-/// Returns the names that a schema refers to. In compact JSON the mark cannot stand inside a string, where its quotes
-/// would be escaped.
+/// Returns the names of the definitions that a schema refers to.
+///
+/// `REFERENCE_START` cannot occur inside a string of compact JSON, where its quotes would be escaped.
 fn references(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices(REFERENCE).filter_map(|(at, mark)| text[at + mark.len()..].split('"').next())
+    text.match_indices(REFERENCE_START).filter_map(|(at, start)| text[at + start.len()..].split('"').next())
 }

@@ -1,42 +1,43 @@
-//! HTTP below the level of operations: the client, redirects' limit, and reading with a bound.
+//! The HTTP client, and what fetching descriptions and calling operations share.
 
-use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use onetool_core::error_chain;
 use reqwest::{Client, Response};
 
 use crate::guard::NetworkGuard;
+use crate::location::redacted_url;
 
-/// How many redirects are followed.
+/// Maximum number of redirects to follow.
 pub(crate) const MAX_REDIRECTS: usize = 5;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The pooled client of one API, made when it is first needed: reading the certificates takes a while.
+/// The pooled client of one API, created on first use because loading the certificates is slow.
 pub(crate) struct LazyClient {
     guard: NetworkGuard,
     timeout: Duration,
-    made: OnceLock<Result<Client, String>>,
+    client: OnceLock<Result<Client, String>>,
 }
 
 impl LazyClient {
     pub(crate) fn new(guard: NetworkGuard, timeout: Duration) -> Self {
-        Self { guard, timeout, made: OnceLock::new() }
+        Self { guard, timeout, client: OnceLock::new() }
     }
 
     pub(crate) fn get(&self) -> Result<&Client, String> {
-        let made = self.made.get_or_init(|| {
+        let client = self.client.get_or_init(|| {
             let builder = Client::builder()
                 .user_agent(concat!("onetool/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(CONNECT_TIMEOUT)
                 .timeout(self.timeout)
                 .tcp_nodelay(true)
-                // Redirects are followed by hand: every hop is checked, and credentials stay with their origin.
+                // Callers follow redirects themselves: they check every hop and keep credentials on their origin.
                 .redirect(reqwest::redirect::Policy::none());
-            self.guard.apply(builder).build().map_err(|error| causes(&error))
+            self.guard.apply(builder).build().map_err(|error| error_chain(&error))
         });
-        made.as_ref().map_err(|reason| format!("cannot make an HTTP client: {reason}"))
+        client.as_ref().map_err(|reason| format!("cannot create an HTTP client: {reason}"))
     }
 
     pub(crate) fn guard(&self) -> &NetworkGuard {
@@ -44,28 +45,26 @@ impl LazyClient {
     }
 }
 
-/// Reads a body to its end; `None` if it is longer than `limit` once decompressed.
+/// Reads a whole body; returns `None` if it is longer than `limit` after decompression.
 pub(crate) async fn read_limited(
     mut response: Response,
     limit: usize,
 ) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut bytes = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(reqwest::Error::without_url)? {
-        if bytes.len() + piece.len() > limit {
+    while let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? {
+        if bytes.len() + chunk.len() > limit {
             return Ok(None);
         }
-        bytes.extend_from_slice(&piece);
+        bytes.extend_from_slice(&chunk);
     }
     Ok(Some(bytes))
 }
 
-/// Writes an error with its causes: the outermost often says only that a request failed.
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
+/// Formats the error of a failed request without the query of its URL, which may contain a key.
+pub(crate) fn request_error(error: &reqwest::Error) -> String {
+    let text = error_chain(error);
+    match error.url() {
+        Some(url) => text.replace(url.as_str(), &redacted_url(url)),
+        None => text,
     }
-    text
 }

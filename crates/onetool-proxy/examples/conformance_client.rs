@@ -1,8 +1,8 @@
-//! The client of MCP's conformance suite, which starts it with the address of a server: uses all that the server offers.
+//! The client for MCP's conformance suite, which passes the URL of a server: uses everything that the server offers.
 //!
-//! It is our client side as the gateway has it: an [`Upstream`], with somebody behind the call who answers questions.
+//! It is the client side of the gateway, an [`Upstream`], with a simulated user behind its calls.
 
-#![expect(clippy::disallowed_methods, reason = "the suite passes its context in variables")]
+#![expect(clippy::disallowed_methods, reason = "the suite passes its context in an environment variable")]
 
 use std::error::Error;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use onetool_core::{
     BoxFuture, CallContext, CallHost, Caller, ClientInfo, InputError, InputKind, InputRequest, JsonObject,
     ReadRequest, Tool,
 };
-use onetool_proxy::{Snapshot, State, Surroundings, Transport, Upstream, UpstreamConfig};
+use onetool_proxy::{ChildContext, Snapshot, State, Transport, Upstream, UpstreamConfig};
 use serde_json::{Value, json};
 
 #[tokio::main]
@@ -21,28 +21,29 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_else(|_| "{}".into());
     let context: Value = serde_json::from_str(&context)?;
     let transport = Transport::Http { url, headers: indexmap::IndexMap::new() };
-    let upstream = Upstream::start(UpstreamConfig::new("up", transport), Surroundings::default());
-    let is_over = |it: &Arc<Snapshot>| it.state.is_connected() || matches!(it.state, State::Failed { .. });
-    let settled = upstream.watch().wait_for(is_over).await?.clone();
+    let upstream = Upstream::start(UpstreamConfig::new("up", transport), ChildContext::default());
+    let is_settled = |it: &Arc<Snapshot>| it.state.is_connected() || matches!(it.state, State::Failed { .. });
+    let settled = upstream.watch().wait_for(is_settled).await?.clone();
     if !settled.state.is_connected() {
         return Err(settled.state.to_string().into());
     }
-    // The suite takes the first GET during a call for a reconnection, so the general stream has to be open before that.
+    // The suite mistakes a first GET during a call for a reconnection, so the general stream has to be open before the
+    // first call. The SDK opens it in the background and does not say when, hence a fixed delay.
     tokio::time::sleep(Duration::from_millis(300)).await;
     use_everything(&settled, &context).await;
     upstream.shut_down().await;
     Ok(())
 }
 
-/// Calls every tool, reads every resource and gets every prompt. What the server answers is the suite's business.
+/// Calls every tool, reads every resource and gets every prompt. The suite checks what the server received.
 async fn use_everything(offered: &Snapshot, context: &Value) {
-    let cx = CallContext::new(Caller::default(), Arc::new(Person));
+    let cx = CallContext::new(Caller::default(), Arc::new(SimulatedUser));
     match context["toolCalls"].as_array() {
         Some(calls) => {
             for call in calls {
-                let wanted = |tool: &&Arc<dyn Tool>| call["name"] == tool.spec().name.tool();
+                let is_wanted = |tool: &&Arc<dyn Tool>| call["name"] == tool.spec().name.tool();
                 let arguments = call["arguments"].as_object().cloned().unwrap_or_default();
-                if let Some(tool) = offered.tools.iter().find(wanted) {
+                if let Some(tool) = offered.tools.iter().find(is_wanted) {
                     drop(tool.call(arguments, &cx).await);
                 }
             }
@@ -55,17 +56,17 @@ async fn use_everything(offered: &Snapshot, context: &Value) {
             }
         }
     }
-    for resource in offered.resources.iter().filter(|it| !it.spec().uri.has_holes()) {
+    for resource in offered.resources.iter().filter(|resource| !resource.spec().uri.has_variables()) {
         let uri = resource.spec().uri.as_str().to_owned();
         drop(resource.read(ReadRequest { uri, values: std::collections::BTreeMap::new() }, &cx).await);
     }
     for prompt in &offered.prompts {
-        let given = prompt.spec().arguments.iter().map(|it| (it.name.clone(), json!("x")));
-        drop(prompt.get(given.collect(), &cx).await);
+        let args = prompt.spec().arguments.iter().map(|argument| (argument.name.clone(), json!("x")));
+        drop(prompt.get(args.collect(), &cx).await);
     }
 }
 
-/// Makes arguments that fit a schema; a tool that takes a schema gets the one of the first tool, as it came.
+/// Returns arguments that match a schema. A tool that takes a schema gets the unchanged one of the first tool.
 fn arguments(schema: &Value, first: Option<&Value>) -> JsonObject {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let value = |(name, property): (&String, &Value)| {
@@ -82,10 +83,10 @@ fn arguments(schema: &Value, first: Option<&Value>) -> JsonObject {
     properties.map(value).collect()
 }
 
-/// Who stands behind the calls: takes every default that a form offers.
-struct Person;
+/// Responds to input requests, accepting every default that a form offers.
+struct SimulatedUser;
 
-impl CallHost for Person {
+impl CallHost for SimulatedUser {
     fn client(&self) -> ClientInfo {
         let capabilities =
             InputKind::ALL.map(|kind| (kind.capability().to_owned(), json!({}))).into_iter().collect();
@@ -93,20 +94,20 @@ impl CallHost for Person {
     }
 
     fn ask(&self, request: InputRequest) -> BoxFuture<'_, Option<Result<Value, InputError>>> {
-        let answer = match request.kind {
+        let response = match request.kind {
             InputKind::Elicitation => {
-                json!({"action": "accept", "content": filled_in(&Value::Object(request.params))})
+                json!({"action": "accept", "content": fill_in(&Value::Object(request.params))})
             }
             InputKind::Sampling => {
                 json!({"role": "assistant", "model": "none", "content": {"type": "text", "text": "x"}})
             }
             InputKind::Roots => json!({"roots": []}),
         };
-        Box::pin(std::future::ready(Some(Ok(answer))))
+        Box::pin(std::future::ready(Some(Ok(response))))
     }
 }
 
-fn filled_in(params: &Value) -> JsonObject {
+fn fill_in(params: &Value) -> JsonObject {
     let properties = params["requestedSchema"]["properties"].as_object().into_iter().flatten();
     let value = |(name, property): (&String, &Value)| {
         let value = property.get("default").cloned().unwrap_or_else(|| match property["type"].as_str() {

@@ -1,9 +1,11 @@
-//! Connects to an MCP server and shows what it offers: `probe URL` or `probe COMMAND ARGUMENT…`; `CALL=tool` calls one.
+//! Connects to an MCP server and prints what it offers: `probe URL` or `probe COMMAND ARGUMENT…`.
+//!
+//! The environment variable `CALL=tool` also calls a tool, with the JSON object in `ARGS`.
 
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for the terminal")]
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a command-line program")]
 
 use onetool_core::{CallContext, JsonObject};
-use onetool_proxy::{State, Surroundings, Transport, Upstream, UpstreamConfig};
+use onetool_proxy::{ChildContext, State, Transport, Upstream, UpstreamConfig};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,9 +20,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             directory: None,
         },
     };
-    let surroundings = Surroundings { environment: std::env::vars_os().collect(), ..Surroundings::default() };
+    let context = ChildContext { environment: std::env::vars_os().collect(), ..ChildContext::default() };
     let start = std::time::Instant::now();
-    let upstream = Upstream::start(UpstreamConfig::new("up", transport), surroundings);
+    let upstream = Upstream::start(UpstreamConfig::new("up", transport), context);
     let settled = upstream.watch().wait_for(|it| it.state != State::Connecting).await?.clone();
     println!("{} after {:?}", settled.state, start.elapsed());
     println!(

@@ -1,4 +1,4 @@
-//! A circuit breaker: after repeated failures calls fail at once, until one of them has got through again.
+//! A circuit breaker: after repeated failures, calls fail immediately until a probe call succeeds.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use onetool_core::sync::Unpoisoned as _;
 use tokio::time::Instant;
 
-/// Counts failures in a row and decides who may call.
+/// Counts consecutive failures and decides which calls to admit.
 pub(crate) struct Breaker {
     threshold: u32,
     pause: Duration,
@@ -17,12 +17,14 @@ pub(crate) struct Breaker {
 struct Inner {
     failures: u32,
     reason: String,
-    /// Set while the breaker is open: when the next probe may go.
+    /// When the next probe call is admitted; set while the breaker is open.
     probe_at: Option<Instant>,
     is_probing: bool,
 }
 
-/// Leave to make one call. Dropping it unused, as a cancelled call does, says nothing about the upstream.
+/// Permission to make one call.
+///
+/// Dropping it without reporting a result, as a canceled call does, counts as neither success nor failure.
 pub(crate) struct Permit<'a> {
     breaker: &'a Breaker,
     is_probe: bool,
@@ -34,7 +36,7 @@ impl Breaker {
         Self { threshold: threshold.max(1), pause, inner: Mutex::default() }
     }
 
-    /// Admits a call, or says why not.
+    /// Admits a call, or returns why not.
     pub(crate) fn admit(&self) -> Result<Permit<'_>, String> {
         let mut inner = self.lock();
         let Some(probe_at) = inner.probe_at else {
@@ -43,17 +45,20 @@ impl Breaker {
         let wait = probe_at.saturating_duration_since(Instant::now());
         if inner.is_probing || !wait.is_zero() {
             let next = if inner.is_probing {
-                "one call is trying it now".to_owned()
+                "a probe call is running now".to_owned()
             } else {
-                format!("it is tried again in {:.1} s", wait.as_secs_f64())
+                format!("next attempt in {:.1} s", wait.as_secs_f64())
             };
-            return Err(format!("{} calls in a row failed, last: {}; {next}", inner.failures, inner.reason));
+            let Inner { failures, reason, .. } = &*inner;
+            return Err(format!(
+                "the last {failures} calls failed, most recently because it {reason}; {next}"
+            ));
         }
         inner.is_probing = true;
         Ok(Permit { breaker: self, is_probe: true, is_settled: false })
     }
 
-    /// Forgets all failures, as after a new connection.
+    /// Closes the breaker, for example after a new connection.
     pub(crate) fn reset(&self) {
         *self.lock() = Inner::default();
     }
@@ -96,19 +101,22 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn r5_it_opens_after_failures_in_a_row_probes_once_and_closes_on_success() {
+    async fn r5_the_breaker_opens_after_consecutive_failures_probes_once_and_closes_on_success() {
         let breaker = Breaker::new(2, Duration::from_secs(10));
-        breaker.admit().unwrap().failed("no answer");
+        breaker.admit().unwrap().failed("did not respond");
         breaker.admit().unwrap().succeeded();
-        breaker.admit().unwrap().failed("no answer");
-        breaker.admit().unwrap().failed("no answer");
+        breaker.admit().unwrap().failed("did not respond");
+        breaker.admit().unwrap().failed("did not respond");
         let refusal = breaker.admit().err().unwrap();
-        assert!(refusal.contains("2 calls in a row failed, last: no answer"), "{refusal}");
+        assert_eq!(
+            refusal,
+            "the last 2 calls failed, most recently because it did not respond; next attempt in 10.0 s"
+        );
         tokio::time::advance(Duration::from_secs(10)).await;
         let probe = breaker.admit().unwrap();
-        assert!(breaker.admit().err().unwrap().contains("one call is trying it now"));
-        probe.failed("still nothing");
-        assert!(breaker.admit().err().unwrap().contains("still nothing"));
+        assert!(breaker.admit().err().unwrap().contains("a probe call is running now"));
+        probe.failed("disconnected");
+        assert!(breaker.admit().err().unwrap().contains("disconnected"));
         tokio::time::advance(Duration::from_secs(10)).await;
         drop(breaker.admit().unwrap());
         breaker.admit().unwrap().succeeded();

@@ -1,4 +1,4 @@
-//! A call from its caller's side: the breaker, the connection in force, questions in rounds, one repetition.
+//! A call from the caller's side: the breaker, the current connection, rounds of input requests, one retry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,142 +12,142 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::answer::take;
 use crate::breaker::Permit;
 use crate::exchange::{Failure, exchange};
-use crate::link::{Access, Link, Phase};
+use crate::json::take;
+use crate::link::{Link, Phase, UpstreamHandle};
 
-/// How often an upstream may ask back before a call is given up.
+/// Maximum number of rounds in which an upstream may request input during one call.
 const MAX_ROUNDS: u64 = 10;
 
-/// The error of a server whose person has to open an address first.
+/// The error code of a server that first wants the user to open a URL.
 const URL_REQUIRED: ErrorCode = ErrorCode(-32042);
 
-/// What a round of a call carries beside its own parameters.
+/// What a round of a call sends in addition to the call's own parameters.
 #[derive(Default)]
 pub(crate) struct Round {
     number: u64,
-    /// The keys of all questions so far, under which the client knows them.
-    used: BTreeSet<String>,
-    pub(crate) answers: Option<InputResponses>,
+    /// The keys of all input requests so far, as the client knows them.
+    used_keys: BTreeSet<String>,
+    pub(crate) responses: Option<InputResponses>,
     pub(crate) state: Option<String>,
 }
 
-/// What a stateless client keeps of a round for us.
+/// The part of a round that a stateless client stores for us between calls.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Kept {
+struct SavedRound {
     round: u64,
+    /// The keys of all input requests so far.
     used: BTreeSet<String>,
-    /// The questions of this round: our key, and the upstream's.
+    /// The input requests of this round: our key → the upstream's key.
     asked: BTreeMap<String, String>,
     request_state: Option<String>,
 }
 
-/// Makes the request of a round.
-pub(crate) type MakeRequest<'a> = dyn Fn(&Round) -> ClientRequest + Send + Sync + 'a;
+/// Builds the request of a round.
+pub(crate) type BuildRequest<'a> = dyn Fn(&Round) -> ClientRequest + Send + Sync + 'a;
 
-/// A call that brought no result.
+/// A call without a result.
 pub(crate) enum CallError {
-    /// The upstream answered with an error of the protocol.
-    Refused(ErrorData),
-    /// The client has to answer first, or cannot.
-    Ask(ToolError),
-    /// It did not work, in words for the caller.
+    /// The upstream returned a protocol error.
+    Rejected(ErrorData),
+    /// The client has to provide input first, or cannot.
+    Input(ToolError),
+    /// The call failed; the message is for the caller.
     Failed(String),
 }
 
-/// Something that ended a conversation before its result.
-enum Interruption {
+/// What ended the rounds of a call before there was a result.
+enum RoundsError {
     Failure(Failure),
-    Ask(ToolError),
+    Input(ToolError),
 }
 
-impl Access {
-    /// Calls the upstream; `is_safe` says that the same call twice does no harm.
+impl UpstreamHandle {
+    /// Calls the upstream. `is_repeatable` says that making the same call twice is harmless.
     #[tracing::instrument(name = "proxy.call", skip_all, fields(server = %self.name))]
     pub(crate) async fn call(
         &self,
-        make: &MakeRequest<'_>,
+        build: &BuildRequest<'_>,
         cx: &CallContext,
-        is_safe: bool,
+        is_repeatable: bool,
     ) -> Result<Value, CallError> {
         let permit =
-            self.breaker.admit().map_err(|reason| self.failed(&format!("is not called: {reason}")))?;
+            self.breaker.admit().map_err(|reason| self.failed(&format!("is unavailable: {reason}")))?;
         let limit = Instant::now() + self.timeout;
         let until = cx.deadline().map_or(limit, |deadline| limit.min(deadline.into()));
         let link = self.link(until).await?;
-        let mut done = converse(&link, make, cx, until).await;
-        let (was_sent, text) = match &done {
-            Err(Interruption::Failure(Failure::Broken(text))) => (true, text),
-            Err(Interruption::Failure(Failure::NotSent(text))) => (false, text),
-            _ => return self.judged(done, permit, until < limit),
+        let mut result = run_rounds(&link, build, cx, until).await;
+        let (was_sent, text) = match &result {
+            Err(RoundsError::Failure(Failure::Broken(text))) => (true, text),
+            Err(RoundsError::Failure(Failure::NotSent(text))) => (false, text),
+            _ => return self.finish(result, permit, until < limit),
         };
-        let renewed = self.renewed(&link, until).await;
-        if was_sent && !is_safe {
+        let new_link = self.replace_stale(&link, until).await;
+        if was_sent && !is_repeatable {
             return Err(self.failed(&format!(
-                "{text}; the call was sent and is not repeated by itself, because it may change something: \
-                 call again if it should"
+                "{text}; the call had been sent and may have had an effect, so it was not retried; call again to \
+                 retry it"
             )));
         }
-        done = converse(&*renewed?, make, cx, until).await;
-        self.judged(done, permit, until < limit)
+        result = run_rounds(&*new_link?, build, cx, until).await;
+        self.finish(result, permit, until < limit)
     }
 
-    /// Tells the breaker how a call went, and says in words what went wrong.
-    fn judged(
+    /// Reports the outcome of a call to the breaker, and turns a failure into a message.
+    fn finish(
         &self,
-        done: Result<Value, Interruption>,
+        result: Result<Value, RoundsError>,
         permit: Permit<'_>,
         is_callers_deadline: bool,
     ) -> Result<Value, CallError> {
-        let failure = match done {
+        let failure = match result {
             Ok(value) => {
                 permit.succeeded();
                 return Ok(value);
             }
-            Err(Interruption::Ask(error)) => {
+            Err(RoundsError::Input(error)) => {
                 permit.succeeded();
-                return Err(CallError::Ask(error));
+                return Err(CallError::Input(error));
             }
-            Err(Interruption::Failure(failure)) => failure,
+            Err(RoundsError::Failure(failure)) => failure,
         };
         let text = match failure {
-            Failure::Refused(error) => {
+            Failure::Rejected(error) => {
                 permit.succeeded();
-                return Err(CallError::Refused(error));
+                return Err(CallError::Rejected(error));
             }
-            // The caller's own impatience says nothing about the upstream.
-            Failure::Cancelled => return Err(self.failed("was not waited for: the call was cancelled")),
+            // A caller that stops waiting says nothing about the upstream, so these do not count for the breaker.
+            Failure::Canceled => return Err(self.failed("did not finish: the call was canceled")),
             Failure::Timeout if is_callers_deadline => {
-                return Err(self.failed("did not answer before the deadline of the call"));
+                return Err(self.failed("did not respond before the call's deadline"));
             }
-            Failure::Timeout => format!("did not answer within {} s", self.timeout.as_secs_f64()),
-            Failure::Lost(reason) => format!("was lost during the call: {reason}"),
+            Failure::Timeout => format!("did not respond within {} s", self.timeout.as_secs_f64()),
+            Failure::Lost(reason) => format!("disconnected during the call: {reason}"),
             Failure::NotSent(reason) => format!("could not be reached: {reason}"),
             Failure::Broken(text) => format!("{text}, twice in a row"),
-            Failure::Denied(reason) => format!("refuses us: {reason}"),
-            Failure::Transport(reason) | Failure::NotUnderstood(reason) => {
-                format!("could not be spoken to: {reason}")
-            }
+            Failure::Denied(reason) => format!("denied access: {reason}"),
+            Failure::Transport(reason) | Failure::NotMcp(reason) => format!("failed: {reason}"),
         };
         permit.failed(&text);
         Err(self.failed(&text))
     }
 
     fn failed(&self, what: &str) -> CallError {
-        CallError::Failed(self.scrubber.tidy(&format!("server '{}' {what}", self.name)))
+        CallError::Failed(self.scrubber.clean(&format!("server '{}' {what}", self.name)))
     }
 
-    /// Returns the connection in force, waiting for one that is on its way.
+    /// Returns the current connection, waiting if it is being established.
     async fn link(&self, until: Instant) -> Result<Arc<Link>, CallError> {
         let mut phase = self.phase.subscribe();
-        let is_due = matches!(&*phase.borrow(), Phase::GivenUp { again, .. } if *again <= Instant::now());
-        if is_due {
-            // One of those who ask now gets the attempt, and all of them wait for how it ends.
-            self.called.notify_one();
-            let begun = phase.wait_for(|phase| !matches!(phase, Phase::GivenUp { .. }));
-            let _ = tokio::time::timeout_at(until, begun).await;
+        let may_retry =
+            matches!(&*phase.borrow(), Phase::GivenUp { retry_at, .. } if *retry_at <= Instant::now());
+        if may_retry {
+            // Concurrent calls share one attempt, and all of them wait for its outcome.
+            self.retry.notify_one();
+            let started = phase.wait_for(|phase| !matches!(phase, Phase::GivenUp { .. }));
+            let _ = tokio::time::timeout_at(until, started).await;
         }
         let settled = phase.wait_for(|phase| !matches!(phase, Phase::Connecting));
         let phase =
@@ -155,22 +155,22 @@ impl Access {
         match phase {
             Ok(Ok(Phase::Up(link))) => Ok(link),
             Ok(Ok(Phase::Down(reason))) => Err(self.failed(&format!("is not connected: {reason}"))),
-            Ok(Ok(Phase::GivenUp { reason, again })) => {
-                let wait = again.saturating_duration_since(Instant::now()).as_secs() + 1;
-                Err(self.failed(&format!("is not connected: {reason}; a call in {wait} s tries again")))
+            Ok(Ok(Phase::GivenUp { reason, retry_at })) => {
+                let wait = retry_at.saturating_duration_since(Instant::now()).as_secs() + 1;
+                Err(self.failed(&format!("is not connected: {reason}; call again in {wait} s to retry")))
             }
             Ok(Ok(Phase::Connecting)) | Err(_) => Err(self.failed("is still connecting; call again later")),
-            Ok(Err(_)) => Err(self.failed("is shut down")),
+            Ok(Err(_)) => Err(self.failed("was shut down")),
         }
     }
 
-    /// Has a stale connection replaced and returns the new one. Many may ask, one new connection is made.
-    async fn renewed(&self, stale: &Link, until: Instant) -> Result<Arc<Link>, CallError> {
+    /// Requests a replacement for a stale connection and returns it. Concurrent calls share one new connection.
+    async fn replace_stale(&self, stale: &Link, until: Instant) -> Result<Arc<Link>, CallError> {
         let is_old = |phase: &Phase| matches!(phase, Phase::Up(link) if link.generation <= stale.generation);
         self.stale.send_if_modified(|newest| {
-            let is_news = newest.is_none_or(|newest| newest < stale.generation);
+            let is_newer = newest.is_none_or(|newest| newest < stale.generation);
             *newest = (*newest).max(Some(stale.generation));
-            is_news
+            is_newer
         });
         let mut phase = self.phase.subscribe();
         let replaced = phase.wait_for(|phase| !is_old(phase));
@@ -181,84 +181,89 @@ impl Access {
     }
 }
 
-/// Sends a request and answers what the upstream wants to know first, round by round.
-async fn converse(
+/// Sends a request, and repeats it with the client's input for as long as the upstream requests some.
+async fn run_rounds(
     link: &Link,
-    make: &MakeRequest<'_>,
+    build: &BuildRequest<'_>,
     cx: &CallContext,
     until: Instant,
-) -> Result<Value, Interruption> {
-    let mut round = Round::resumed(cx);
+) -> Result<Value, RoundsError> {
+    let mut round = Round::resume(cx);
     while round.number < MAX_ROUNDS {
-        let result = exchange(link, make(&round), cx, until).await.map_err(Interruption::Failure)?;
+        let result = exchange(link, build(&round), cx, until).await.map_err(RoundsError::Failure)?;
         if result.get("resultType").is_none_or(|kind| kind != "input_required") {
             return Ok(result);
         }
-        round = round.next(&result, cx).await.map_err(Interruption::Ask)?;
+        round = round.next(&result, cx).await.map_err(RoundsError::Input)?;
     }
-    let text = format!("it asked back {MAX_ROUNDS} times without coming to an end");
-    Err(Interruption::Failure(Failure::Transport(text)))
+    let text = format!("it requested input {MAX_ROUNDS} times without returning a result");
+    Err(RoundsError::Failure(Failure::Transport(text)))
 }
 
 impl Round {
-    /// Takes up a call where a stateless client left it.
-    fn resumed(cx: &CallContext) -> Self {
+    /// Continues a call where a stateless client left off.
+    fn resume(cx: &CallContext) -> Self {
         let Some(state) = &cx.input().state else { return Self::default() };
-        // The state was sealed by us; one that an older version made begins the call anew.
-        let Ok(kept) = Kept::deserialize(state) else { return Self::default() };
-        let answers = kept.asked.into_iter();
-        let answers =
-            answers.filter_map(|(ours, theirs)| Some((theirs, cx.input().answers.get(&ours)?.clone())));
+        // We sealed the state ourselves. If an older version did and it has another form, the call starts over.
+        let Ok(saved) = SavedRound::deserialize(state) else { return Self::default() };
+        let responses = saved.asked.into_iter();
+        let responses =
+            responses.filter_map(|(ours, theirs)| Some((theirs, cx.input().responses.get(&ours)?.clone())));
         Self {
-            number: kept.round,
-            answers: Some(answers.collect()),
-            used: kept.used,
-            state: kept.request_state,
+            number: saved.round,
+            responses: Some(responses.collect()),
+            used_keys: saved.used,
+            state: saved.request_state,
         }
     }
 
-    /// Has the upstream's questions answered by the client.
-    async fn next(mut self, asked: &Value, cx: &CallContext) -> Result<Self, ToolError> {
+    /// Passes the upstream's input requests to the client and returns the next round.
+    async fn next(mut self, result: &Value, cx: &CallContext) -> Result<Self, ToolError> {
         let round = self.number + 1;
-        let request_state = asked["requestState"].as_str().map(str::to_owned);
+        let request_state = result["requestState"].as_str().map(str::to_owned);
         let mut requests = BTreeMap::new();
         let mut keys = BTreeMap::new();
-        for (theirs, request) in asked["inputRequests"].as_object().cloned().unwrap_or_default() {
-            let ours = self.key(&theirs, round);
-            requests.insert(ours.clone(), question(request)?);
+        for (theirs, request) in result["inputRequests"].as_object().cloned().unwrap_or_default() {
+            let ours = self.unique_key(&theirs, round);
+            requests.insert(ours.clone(), input_request(request)?);
             keys.insert(ours, theirs);
         }
-        let mut answers = InputResponses::new();
+        let mut responses = InputResponses::new();
         for (ours, theirs) in &keys {
             match cx.ask(ours, requests[ours].clone()).await {
-                Ok(answer) => answers.extend([(theirs.clone(), answer)]),
-                // The client can only answer with the next round, and then all questions at once.
+                Ok(response) => responses.extend([(theirs.clone(), response)]),
+                // The client can respond only with its next call, and then to all requests together.
                 Err(ToolError::InputRequired(_)) => {
-                    let kept = Kept { round, used: self.used, asked: keys, request_state };
-                    let state = Some(json!(kept));
+                    let saved = SavedRound { round, used: self.used_keys, asked: keys, request_state };
+                    let state = Some(json!(saved));
                     return Err(ToolError::InputRequired(Box::new(InputRequired { requests, state })));
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(Self { number: round, answers: Some(answers), state: request_state, used: self.used })
+        Ok(Self {
+            number: round,
+            responses: Some(responses),
+            state: request_state,
+            used_keys: self.used_keys,
+        })
     }
 
-    /// Returns the key of a question: the upstream's own, unless an earlier question of the call has it, whose answer
-    /// the client would send again.
-    fn key(&mut self, theirs: &str, round: u64) -> String {
+    /// Returns our key for an input request: the upstream's own, unless an earlier request of the call has it. The
+    /// client would send the earlier response again.
+    fn unique_key(&mut self, theirs: &str, round: u64) -> String {
         let mut ours = theirs.to_owned();
-        while !self.used.insert(ours.clone()) {
+        while !self.used_keys.insert(ours.clone()) {
             ours = format!("{ours}~{round}");
         }
         ours
     }
 }
 
-fn question(mut request: Value) -> Result<InputRequest, ToolError> {
+fn input_request(mut request: Value) -> Result<InputRequest, ToolError> {
     let Some(kind) = InputKind::ALL.into_iter().find(|kind| request["method"] == kind.method()) else {
         return Err(ToolError::failed(format!(
-            "the server asks for {}, which nobody knows",
+            "the server sent an unknown input request: {}",
             request["method"]
         )));
     };
@@ -269,7 +274,7 @@ fn question(mut request: Value) -> Result<InputRequest, ToolError> {
     Ok(InputRequest { kind, params })
 }
 
-/// Returns what the client behind a call lacks, if that is why an upstream refused it.
+/// Returns the capability that the client behind a call lacks, if that is why the upstream rejected the call.
 fn missing_capability(error: &ErrorData) -> Option<InputError> {
     if error.code != ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY {
         return None;
@@ -282,14 +287,14 @@ fn missing_capability(error: &ErrorData) -> Option<InputError> {
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Refused(ErrorData { code: URL_REQUIRED, message, data: Some(data), .. }) => {
+            CallError::Rejected(ErrorData { code: URL_REQUIRED, message, data: Some(data), .. }) => {
                 Self::UrlRequired { message: message.into_owned(), data }
             }
-            CallError::Refused(error) => match missing_capability(&error) {
+            CallError::Rejected(error) => match missing_capability(&error) {
                 Some(missing) => missing.into(),
                 None => Self::failed(format!("{} (error {})", error.message, error.code.0)),
             },
-            CallError::Ask(error) => error,
+            CallError::Input(error) => error,
             CallError::Failed(message) => Self::failed(message),
         }
     }
@@ -302,15 +307,15 @@ impl From<CallError> for PromptError {
 }
 
 impl CallError {
-    /// Makes the error of a read; an upstream says in two ways that there is nothing.
-    pub(crate) fn of_read(self, uri: &str) -> ResourceError {
+    /// Converts the error of a read. Upstreams have two ways to say that a resource does not exist.
+    pub(crate) fn into_resource_error(self, uri: &str) -> ResourceError {
         let is_missing = |error: &ErrorData| match error.code {
             ErrorCode::RESOURCE_NOT_FOUND => true,
             ErrorCode::INVALID_PARAMS => error.data.as_ref().is_some_and(|data| data.get("uri").is_some()),
             _ => false,
         };
         match self {
-            Self::Refused(error) if is_missing(&error) => {
+            Self::Rejected(error) if is_missing(&error) => {
                 ResourceError::NotFound { uri: uri.to_owned(), hint: String::new() }
             }
             error => ResourceError::from_any(ToolError::from(error)),

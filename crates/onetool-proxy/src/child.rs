@@ -1,4 +1,4 @@
-//! The child process of an upstream server: started with little, spoken to over its standard streams.
+//! The child process of an upstream server, with a minimal environment and piped standard streams.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use indexmap::IndexMap;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-use crate::Surroundings;
+use crate::context::ChildContext;
 use crate::process::{ProcessTree, TreeCommand, find_program};
 
 /// What to start.
@@ -19,7 +19,7 @@ pub(crate) struct ChildCommand<'a> {
     pub(crate) directory: Option<&'a Path>,
 }
 
-/// The three ends of a child's streams that are ours.
+/// Our ends of a child's standard streams.
 pub(crate) struct Streams {
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
@@ -28,59 +28,43 @@ pub(crate) struct Streams {
 
 /// A child that could not be started.
 pub(crate) enum SpawnError {
-    /// There is no such program: trying again does not help.
+    /// The program does not exist, so retrying does not help.
     Missing(String),
-    /// The system refused.
+    /// The system could not start it.
     System(io::Error),
 }
 
-/// Starts a child with the few variables it may have and nothing else.
+/// Starts a child with the inherited variables and its own, and nothing else.
 pub(crate) fn spawn(
-    what: &ChildCommand<'_>,
-    around: &Surroundings,
+    command: &ChildCommand<'_>,
+    context: &ChildContext,
 ) -> Result<(ProcessTree, Streams), SpawnError> {
-    let environment = environment(what.env, &around.environment);
+    let environment = context.environment.with_own(command.env);
     let path = environment.get(OsStr::new("PATH")).map(OsString::as_os_str);
-    let program = find_program(what.command, path, what.directory).map_err(SpawnError::Missing)?;
-    start(what, &program, &environment, around).map_err(SpawnError::System)
+    let program = find_program(command.command, path, command.directory).map_err(SpawnError::Missing)?;
+    spawn_program(&program, command, &environment, context).map_err(SpawnError::System)
 }
 
-fn start(
-    what: &ChildCommand<'_>,
+fn spawn_program(
     program: &Path,
+    command: &ChildCommand<'_>,
     environment: &IndexMap<OsString, OsString>,
-    around: &Surroundings,
+    context: &ChildContext,
 ) -> io::Result<(ProcessTree, Streams)> {
-    let mut child = TreeCommand::new(program, around.guard.as_ref())?;
-    let command = child.command();
-    command
-        .args(what.args)
+    let mut tree = TreeCommand::new(program, context.guard.as_ref())?;
+    tree.command()
+        .args(command.args)
         .env_clear()
         .envs(environment)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    if let Some(directory) = what.directory {
-        command.current_dir(directory);
+    if let Some(directory) = command.directory {
+        tree.command().current_dir(directory);
     }
-    let mut child = child.spawn()?;
+    let mut child = tree.spawn()?;
     match child.take_streams() {
         (Some(stdin), Some(stdout), Some(stderr)) => Ok((child, Streams { stdin, stdout, stderr })),
         _ => Err(io::Error::other("the child has no standard streams")),
     }
-}
-
-/// Makes the environment of a child: the inherited variables that every program needs, and its own.
-fn environment(
-    own: &IndexMap<String, String>,
-    inherited: &[(OsString, OsString)],
-) -> IndexMap<OsString, OsString> {
-    let inherited = inherited.iter().filter(|(name, _)| name.to_str().is_some_and(may_be_inherited));
-    let own = own.iter().map(|(name, value)| (name.into(), value.into()));
-    inherited.cloned().chain(own).collect()
-}
-
-fn may_be_inherited(name: &str) -> bool {
-    // The last one keeps a gateway from starting itself through its own servers.
-    matches!(name, "PATH" | "HOME" | "LANG" | "LANGUAGE" | "ONETOOL_GATEWAYS") || name.starts_with("LC_")
 }

@@ -1,4 +1,4 @@
-//! What is known of an upstream before it is connected, and what is refused already then.
+//! The configuration of an upstream, and the checks that reject an invalid one before anything is started.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,68 +9,68 @@ use indexmap::IndexMap;
 use onetool_core::{NameError, ToolName};
 use url::{Host, Url};
 
-/// How to reach one upstream server, and how much patience to have with it.
+/// How to reach one upstream server, with its timeouts and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamConfig {
-    /// Its name, which is the name of its pack.
+    /// The name of the server and of its pack.
     pub name: String,
-    /// Whether it is to be connected at all.
+    /// Whether to connect to it.
     pub enabled: bool,
     /// How to reach it.
     pub transport: Transport,
-    /// How long one call may take.
+    /// Timeout for one call.
     pub timeout: Duration,
-    /// How long connecting and the first listing may take together.
+    /// Timeout for connecting, and for each page of a list.
     pub connect_timeout: Duration,
-    /// The rhythm of everything that waits or tries again.
+    /// Delays, grace periods and failure thresholds.
     pub timing: Timing,
-    /// What an upstream may at most send.
+    /// How much the upstream may send.
     pub limits: Limits,
 }
 
 /// How to reach an upstream.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Transport {
-    /// Start a child process and speak over its standard input and output.
+    /// Start a child process and talk to it over its standard input and output.
     Stdio {
-        /// The program: a path, or a name that is looked up in the child's `PATH`.
+        /// The program: a path, or a name to look up in the child's `PATH`.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Its own environment variables.
+        /// Its environment variables, in addition to the inherited ones.
         env: IndexMap<String, String>,
-        /// The directory it runs in; none means ours.
+        /// Its working directory; ours by default.
         directory: Option<PathBuf>,
     },
-    /// Speak streamable HTTP.
+    /// Connect over streamable HTTP.
     Http {
-        /// The address of the MCP endpoint.
+        /// The URL of the MCP endpoint.
         url: Url,
-        /// Headers of every request; a bearer token is one of them.
+        /// Headers to send with every request, for example a bearer token.
         headers: IndexMap<String, String>,
     },
 }
 
-/// The rhythm of everything that waits or tries again.
+/// Delays, grace periods and failure thresholds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
-    /// Longest pause before the first new attempt; it doubles from attempt to attempt. The real pause is random below it.
+    /// Maximum delay before the first retry; it doubles with every retry. The actual delay is random up to that.
     pub backoff_first: Duration,
-    /// Longest pause of all.
+    /// Upper bound of the maximum delay.
     pub backoff_max: Duration,
-    /// How many failures of a child process within [`Timing::crash_window`] are a crash loop.
+    /// Number of failures of a child process within [`Timing::crash_window`] that count as a crash loop.
     pub crash_limit: usize,
-    /// The time within which failures are counted.
+    /// The period in which failures are counted.
     pub crash_window: Duration,
-    /// How many calls in a row fail before the breaker opens.
+    /// Number of consecutive failed calls that open the circuit breaker.
     pub breaker_failures: u32,
-    /// How long the breaker stays open before one call may try.
+    /// How long the circuit breaker stays open before it admits a probe call.
     pub breaker_pause: Duration,
-    /// How long to wait for further changes before a changed list is read again.
+    /// How long to collect further changes before a changed list is fetched again.
     pub debounce: Duration,
-    /// How long a child may take to end by itself, and again after SIGTERM.
+    /// How long a child may take to exit after its input is closed, and again after SIGTERM.
     pub stop_grace: Duration,
-    /// How long after an upstream was given up, or tried again for a call, a call tries it again.
+    /// Minimum delay after giving up on an upstream before a call triggers a new attempt.
     pub retry_pause: Duration,
 }
 
@@ -90,31 +90,31 @@ impl Default for Timing {
     }
 }
 
-/// What an upstream may at most send.
+/// How much an upstream may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest message in bytes.
+    /// Maximum size of a message in bytes.
     pub message: usize,
-    /// Most pages of one list.
+    /// Maximum number of pages of a list.
     pub pages: usize,
-    /// Most items of one list.
+    /// Maximum number of items of a list.
     pub items: usize,
-    /// Most lines in a row on standard output that are no message.
-    pub garbage_lines: usize,
+    /// Maximum number of consecutive lines on standard output that are not messages.
+    pub invalid_lines: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { message: 16 * 1024 * 1024, pages: 1000, items: 20_000, garbage_lines: 1000 }
+        Self { message: 16 * 1024 * 1024, pages: 1000, items: 20_000, invalid_lines: 1000 }
     }
 }
 
-/// A configuration that is refused before anything is started or sent.
+/// An invalid configuration, rejected before anything is started or sent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The name cannot be the name of a pack.
-    #[error("server name '{name}' cannot name a pack")]
+    /// The name is not a valid pack name.
+    #[error("server name '{name}' is not a valid pack name")]
     Name {
         /// The name.
         name: String,
@@ -122,63 +122,63 @@ pub enum ConfigError {
         #[source]
         source: NameError,
     },
-    /// The name holds a dot, which separates pack and tool.
-    #[error("server name '{name}' holds a dot; use '_' or '-' instead")]
+    /// The name contains a dot, which separates pack and tool.
+    #[error("server name '{name}' contains a dot; use '_' or '-' instead")]
     Dot {
         /// The name.
         name: String,
     },
-    /// There is no program to start.
+    /// The command is empty.
     #[error("server '{name}' has an empty command")]
     EmptyCommand {
         /// The server.
         name: String,
     },
-    /// A variable that no process can be given.
-    #[error("server '{name}': '{variable}' cannot be an environment variable")]
+    /// An environment variable that cannot be passed to a process.
+    #[error("server '{name}': environment variable '{variable}' has an invalid name or value")]
     Variable {
         /// The server.
         name: String,
         /// The variable.
         variable: String,
     },
-    /// The URL is not one of HTTP.
-    #[error("server '{name}': the URL begins with '{scheme}:', use 'https:' or 'http:'")]
+    /// The URL is not an HTTP URL.
+    #[error("server '{name}': unsupported URL scheme '{scheme}'; use 'https' or 'http'")]
     Scheme {
         /// The server.
         name: String,
-        /// What the URL begins with.
+        /// The scheme of the URL.
         scheme: String,
     },
-    /// A header that cannot be sent, or that the protocol sets itself.
-    #[error("server '{name}': header '{header}' cannot be sent; check its name and value")]
+    /// A header that is not valid HTTP, or that the protocol sets itself.
+    #[error("server '{name}': header '{header}' is invalid or reserved; check its name and value")]
     Header {
         /// The server.
         name: String,
         /// The header.
         header: String,
     },
-    /// Credentials would travel unencrypted.
-    #[error("server '{name}': credentials ({what}) would travel unencrypted to {host}; use https")]
+    /// Credentials would be sent unencrypted.
+    #[error("server '{name}': credentials ({what}) would be sent unencrypted to {host}; use https")]
     PlainCredentials {
         /// The server.
         name: String,
-        /// Where the credentials stand.
+        /// Where the credentials are, for example in a header.
         what: String,
-        /// Where they would go.
+        /// The host they would be sent to.
         host: String,
     },
 }
 
-/// Headers that the protocol sets; one of ours would contradict it.
+/// Headers that the protocol sets itself.
 const RESERVED_HEADERS: [&str; 4] = ["accept", "mcp-session-id", "mcp-protocol-version", "last-event-id"];
 
-/// Words that make a header or a query parameter a credential.
+/// Words in the name of a header or query parameter that mark it as a credential.
 const CREDENTIAL_WORDS: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "credential", "session"];
 
 impl UpstreamConfig {
-    /// Makes the configuration of an upstream with the usual patience: 60 s a call, 30 s to connect.
+    /// Creates a configuration with the default timeouts: 60 s for a call, 60 s to connect.
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
         Self {
             name: name.into(),
@@ -191,10 +191,11 @@ impl UpstreamConfig {
         }
     }
 
-    /// Tells whether the configuration can be used; to be asked when it is loaded.
+    /// Checks the configuration, which should be done when it is loaded.
     ///
     /// # Errors
-    /// When a name, a header or the URL cannot be used, or credentials would travel over plain http to another host.
+    /// If a name, variable, header or the URL is invalid, or if credentials would be sent over plain http to another
+    /// host.
     pub fn check(&self) -> Result<(), ConfigError> {
         let name = self.name.clone();
         if name.contains('.') {
@@ -206,10 +207,10 @@ impl UpstreamConfig {
         match &self.transport {
             Transport::Stdio { command, .. } if command.is_empty() => Err(ConfigError::EmptyCommand { name }),
             Transport::Stdio { env, .. } => {
-                let is_bad = |(key, value): &(&String, &String)| {
+                let is_invalid = |(key, value): &(&String, &String)| {
                     key.is_empty() || key.contains(['=', '\0']) || value.contains('\0')
                 };
-                match env.iter().find(is_bad) {
+                match env.iter().find(is_invalid) {
                     Some((variable, _)) => Err(ConfigError::Variable { name, variable: variable.clone() }),
                     None => Ok(()),
                 }
@@ -224,17 +225,17 @@ fn check_http(name: String, url: &Url, headers: &IndexMap<String, String>) -> Re
         return Err(ConfigError::Scheme { name, scheme: url.scheme().to_owned() });
     }
     for (header, value) in headers {
-        let is_reserved = RESERVED_HEADERS.iter().any(|it| header.eq_ignore_ascii_case(it));
-        let can_be_sent =
+        let is_reserved = RESERVED_HEADERS.iter().any(|name| header.eq_ignore_ascii_case(name));
+        let is_valid =
             HeaderName::try_from(header.as_str()).is_ok() && HeaderValue::try_from(value.as_str()).is_ok();
-        if is_reserved || !can_be_sent {
+        if is_reserved || !is_valid {
             return Err(ConfigError::Header { name, header: header.clone() });
         }
     }
     if url.scheme() == "https" || is_loopback(url) {
         return Ok(());
     }
-    match credentials(url, headers) {
+    match find_credentials(url, headers) {
         Some(what) => {
             let host = url.host_str().unwrap_or_default().to_owned();
             Err(ConfigError::PlainCredentials { name, what, host })
@@ -243,8 +244,8 @@ fn check_http(name: String, url: &Url, headers: &IndexMap<String, String>) -> Re
     }
 }
 
-/// Says where credentials stand, if there are any.
-fn credentials(url: &Url, headers: &IndexMap<String, String>) -> Option<String> {
+/// Returns where the credentials are, if there are any.
+fn find_credentials(url: &Url, headers: &IndexMap<String, String>) -> Option<String> {
     let is_credential = |name: &str| {
         let name = name.to_ascii_lowercase();
         CREDENTIAL_WORDS.iter().any(|word| name.contains(word))
@@ -268,7 +269,7 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Shows names only: arguments, values and queries may be secrets.
+/// Prints names only: arguments, values and queries may be secrets.
 impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Makes a connection: starts the child or opens the session, and agrees on a revision.
+//! Establishes a connection: starts the child or opens the HTTP session, and negotiates a protocol revision.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,91 +16,94 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 
-use crate::calls::Calls;
 use crate::child::{self, ChildCommand, SpawnError};
 use crate::client::Client;
+use crate::config::{Transport, UpstreamConfig};
+use crate::context::ChildContext;
 use crate::exchange::{Failure, http_failure};
-use crate::lines::{Findings, LineTransport};
+use crate::in_flight::InFlightCalls;
+use crate::intercept::{ChangedLists, Interceptor};
+use crate::lines::{LineTransport, StdoutProblem};
 use crate::link::Link;
-use crate::process::{ProcessTree, ending};
+use crate::process::{ProcessTree, describe_exit};
 use crate::scrub::Scrubber;
-use crate::starts::STARTS;
-use crate::stderr::{ErrorOutput, LastWords, Readers, drain};
-use crate::tap::{Changes, Tap};
-use crate::{Surroundings, Transport, UpstreamConfig, http, sse};
+use crate::start_slots::START_SLOTS;
+use crate::stderr::{LastLines, StderrHistory, StderrSinks, drain};
+use crate::{http, sse};
 
-/// How long the SDK may take to close a connection, which for HTTP ends the session on the other side.
-const CLOSE_GRACE: Duration = Duration::from_secs(2);
+/// How long the SDK may take to close a connection, which over HTTP also ends the session on the server.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a server that names `server/discover` on its standard error may take to answer it.
-const COMPLAINT_GRACE: Duration = Duration::from_secs(1);
+/// How long a server that mentions `server/discover` on standard error may still take to respond to it.
+const DISCOVER_GRACE: Duration = Duration::from_secs(1);
 
 /// An open connection.
 pub(crate) struct Connection {
     pub(crate) link: Arc<Link>,
-    pub(crate) changes: Arc<Changes>,
+    pub(crate) changed_lists: Arc<ChangedLists>,
     lost: watch::Sender<Option<Arc<str>>>,
     service: Service,
-    child: Option<ChildPart>,
+    child: Option<Child>,
 }
 
-/// The SDK's side of a connection: a task that ends when it does, and is ended with it.
+/// The SDK's task for a connection. Dropping this stops the task.
 struct Service {
     task: JoinHandle<()>,
     stop: CancellationToken,
     _stop_on_drop: DropGuard,
 }
 
-/// What a child adds to a connection.
-struct ChildPart {
+/// The child process behind a connection.
+struct Child {
     process: ProcessTree,
-    last_words: LastWords,
-    findings: Findings,
+    last_lines: LastLines,
+    stdout_problem: StdoutProblem,
     stderr: JoinHandle<()>,
-    /// Cancelled when the child complains about the question for the newest revision.
-    complaint: CancellationToken,
+    /// Canceled when the child mentions `server/discover` on standard error.
+    discover_mentioned: CancellationToken,
 }
 
-/// A connection that could not be made.
+/// A failed connection attempt.
 pub(crate) struct ConnectError {
     pub(crate) reason: String,
-    pub(crate) cause: Cause,
+    pub(crate) kind: FailureKind,
 }
 
-/// What a failure to connect means for the next attempt.
+/// What a failed attempt means for the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// Trying again would not help.
+pub(crate) enum FailureKind {
+    /// Retrying would not help.
     Permanent,
-    /// The program exited, or printed only garbage, before it answered.
-    Ended,
-    /// It did not answer in time.
-    Silent,
-    /// It answered, and refused.
-    Refused,
-    /// It answered with something else than what it was asked for.
-    Odd,
-    /// It is a web server, and does not know what we sent.
-    NotUnderstood,
-    /// Anything else, which may be gone the next time.
-    Passing,
+    /// The program exited, failed, or printed only invalid lines before it responded.
+    Exited,
+    /// There was no response in time.
+    Timeout,
+    /// The server returned an error.
+    Rejected,
+    /// The server's response is invalid.
+    Invalid,
+    /// A web server that does not understand the request.
+    NotMcp,
+    /// Anything else; it may work next time.
+    Transient,
 }
 
-/// How to begin, since the two eras of the protocol begin differently.
+/// The first message to send, which differs between protocol revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Opening {
-    /// Ask for the newest revision, fall back to `initialize`.
+pub(crate) enum Handshake {
+    /// `server/discover` of the newest revision, then `initialize` if the server rejects that.
     Auto,
-    /// Begin with `initialize`, for a server that is known to be older, or that choked on the question.
+    /// `initialize`, for a server that is known to be older or that failed on `server/discover`.
     Initialize,
 }
 
-impl Opening {
-    /// Returns how to begin after an attempt that failed.
-    pub(crate) fn after(self, cause: Cause) -> Self {
-        match (self, cause) {
-            (Self::Auto, Cause::Ended | Cause::Silent | Cause::Refused | Cause::Odd) => Self::Initialize,
-            (Self::Initialize, Cause::Silent | Cause::Refused | Cause::Odd) => Self::Auto,
+impl Handshake {
+    /// Returns the handshake to use after a failed attempt.
+    pub(crate) fn after(self, kind: FailureKind) -> Self {
+        use FailureKind::{Exited, Invalid, Rejected, Timeout};
+        match (self, kind) {
+            (Self::Auto, Exited | Timeout | Rejected | Invalid) => Self::Initialize,
+            (Self::Initialize, Timeout | Rejected | Invalid) => Self::Auto,
             (same, _) => same,
         }
     }
@@ -116,138 +119,154 @@ impl Opening {
     }
 }
 
-/// What connections of one upstream have in common.
+/// What all connections of one upstream share.
 pub(crate) struct Connector {
     pub(crate) name: Arc<str>,
     pub(crate) config: UpstreamConfig,
-    pub(crate) around: Surroundings,
+    pub(crate) context: ChildContext,
     pub(crate) scrubber: Arc<Scrubber>,
-    pub(crate) output: ErrorOutput,
+    pub(crate) stderr_history: StderrHistory,
     pub(crate) shutdown: CancellationToken,
-    /// Whether the server was found to have only the HTTP transport of 2024-11-05.
-    pub(crate) has_old_transport: AtomicBool,
+    /// Whether the server supports only the HTTP+SSE transport of 2024-11-05.
+    pub(crate) uses_sse: AtomicBool,
 }
 
 impl Connector {
-    /// Makes a connection.
+    /// Establishes a connection.
     pub(crate) async fn connect(
         &self,
         generation: u64,
-        opening: Opening,
+        handshake: Handshake,
     ) -> Result<Connection, ConnectError> {
         match &self.config.transport {
             Transport::Stdio { command, args, env, directory } => {
-                let what = ChildCommand { command, args, env, directory: directory.as_deref() };
-                self.connect_child(&what, generation, opening).await
+                let command = ChildCommand { command, args, env, directory: directory.as_deref() };
+                self.connect_child(&command, generation, handshake).await
             }
-            Transport::Http { url, headers } => self.connect_web(url, headers, generation, opening).await,
+            Transport::Http { url, headers } => self.connect_http(url, headers, generation, handshake).await,
         }
     }
 
-    /// Connects over HTTP, also to a server that has only the transport before the present one.
-    async fn connect_web(
+    /// Connects over streamable HTTP, or over HTTP+SSE if the server supports only that.
+    async fn connect_http(
         &self,
         url: &Url,
         headers: &IndexMap<String, String>,
         generation: u64,
-        opening: Opening,
+        handshake: Handshake,
     ) -> Result<Connection, ConnectError> {
-        let max = self.config.limits.message;
+        let max_message = self.config.limits.message;
         let (client, headers) = http::client(headers, self.config.connect_timeout)
-            .map_err(|reason| ConnectError { reason, cause: Cause::Permanent })?;
-        let old = || sse::open(self.name.clone(), url, client.clone(), headers.clone(), max);
-        if !self.has_old_transport.load(Ordering::Relaxed) {
-            let patience = self.config.timeout;
-            let transport =
-                http::transport(self.name.clone(), url, client.clone(), headers.clone(), max, patience);
-            let opened = self.open(transport, None, generation, opening).await;
+            .map_err(|reason| ConnectError { reason, kind: FailureKind::Permanent })?;
+        let open_sse = || sse::open(self.name.clone(), url, client.clone(), headers.clone(), max_message);
+        if !self.uses_sse.load(Ordering::Relaxed) {
+            let transport = http::transport(
+                self.name.clone(),
+                url,
+                client.clone(),
+                headers.clone(),
+                max_message,
+                self.config.timeout,
+            );
+            let opened = self.open(transport, None, generation, handshake).await;
             match opened {
-                Err(error) if error.cause == Cause::NotUnderstood => {
-                    let Some(transport) = old().await else { return Err(error) };
-                    self.has_old_transport.store(true, Ordering::Relaxed);
-                    tracing::info!(server = %self.name, "it has only the HTTP+SSE transport of 2024-11-05");
-                    return self.open(transport, None, generation, Opening::Initialize).await;
+                Err(error) if error.kind == FailureKind::NotMcp => {
+                    let Some(transport) = open_sse().await else { return Err(error) };
+                    self.uses_sse.store(true, Ordering::Relaxed);
+                    tracing::info!(server = %self.name, "using the HTTP+SSE transport of 2024-11-05");
+                    return self.open(transport, None, generation, Handshake::Initialize).await;
                 }
                 opened => return opened,
             }
         }
-        let Some(transport) = old().await else {
-            // It may have been replaced by a newer one.
-            self.has_old_transport.store(false, Ordering::Relaxed);
-            return Err(ConnectError { reason: "its stream cannot be opened".into(), cause: Cause::Passing });
+        let Some(transport) = open_sse().await else {
+            // The server may have been upgraded.
+            self.uses_sse.store(false, Ordering::Relaxed);
+            let reason = "cannot open its event stream".into();
+            return Err(ConnectError { reason, kind: FailureKind::Transient });
         };
-        self.open(transport, None, generation, Opening::Initialize).await
+        self.open(transport, None, generation, Handshake::Initialize).await
     }
 
     async fn connect_child(
         &self,
-        what: &ChildCommand<'_>,
+        command: &ChildCommand<'_>,
         generation: u64,
-        opening: Opening,
+        handshake: Handshake,
     ) -> Result<Connection, ConnectError> {
-        let _turn = tokio::select! {
-            turn = STARTS.turn() => Some(turn),
+        let _slot = tokio::select! {
+            slot = START_SLOTS.acquire() => Some(slot),
             () = self.shutdown.cancelled() => None,
         };
-        let (process, streams) = child::spawn(what, &self.around).map_err(|error| match error {
-            SpawnError::Missing(reason) => ConnectError { reason, cause: Cause::Permanent },
+        let (process, streams) = child::spawn(command, &self.context).map_err(|error| match error {
+            SpawnError::Missing(reason) => ConnectError { reason, kind: FailureKind::Permanent },
             SpawnError::System(error) => ConnectError {
-                reason: format!("cannot start '{}': {error}", what.command),
-                cause: Cause::Passing,
+                reason: format!("cannot start '{}': {error}", command.command),
+                kind: FailureKind::Transient,
             },
         })?;
-        let (last_words, findings) = (LastWords::default(), Findings::default());
-        let complaint = CancellationToken::new();
-        let (words, output) = (last_words.clone(), self.output.clone());
-        let readers = Readers { last_words: words, output, complaint: complaint.clone() };
-        let draining = drain(streams.stderr, self.name.clone(), self.scrubber.clone(), readers);
-        let stderr = tokio::spawn(draining);
-        let limits = self.config.limits.clone();
-        let transport =
-            LineTransport::new(self.name.clone(), streams.stdout, streams.stdin, limits, findings.clone());
-        let child = ChildPart { process, last_words, findings, stderr, complaint };
-        self.open(transport, Some(child), generation, opening).await
+        let (last_lines, stdout_problem) = (LastLines::default(), StdoutProblem::default());
+        let discover_mentioned = CancellationToken::new();
+        let sinks = StderrSinks {
+            last_lines: last_lines.clone(),
+            history: self.stderr_history.clone(),
+            discover_mentioned: discover_mentioned.clone(),
+        };
+        let stderr = tokio::spawn(drain(streams.stderr, self.name.clone(), self.scrubber.clone(), sinks));
+        let transport = LineTransport::new(
+            self.name.clone(),
+            streams.stdout,
+            streams.stdin,
+            self.config.limits.clone(),
+            stdout_problem.clone(),
+        );
+        let child = Child { process, last_lines, stdout_problem, stderr, discover_mentioned };
+        self.open(transport, Some(child), generation, handshake).await
     }
 
-    /// Agrees on a revision over a transport; ends the child if that fails.
+    /// Performs the handshake over a transport; stops the child if that fails.
     async fn open<T>(
         &self,
         transport: T,
-        child: Option<ChildPart>,
+        child: Option<Child>,
         generation: u64,
-        opening: Opening,
+        handshake: Handshake,
     ) -> Result<Connection, ConnectError>
     where
         T: RmcpTransport<RoleClient> + 'static,
     {
-        let (calls, changes) = (Arc::<Calls>::default(), Arc::<Changes>::default());
+        let (calls, changed_lists) = (Arc::<InFlightCalls>::default(), Arc::<ChangedLists>::default());
         let client = Client { name: self.name.clone(), calls: calls.clone() };
-        let tap = Tap::new(transport, self.name.clone(), calls.clone(), changes.clone());
+        let transport = Interceptor::new(transport, self.name.clone(), calls.clone(), changed_lists.clone());
         let stop = CancellationToken::new();
-        let opened = serve_client_with_lifecycle_and_ct(client, tap, opening.mode(), stop.clone());
-        let patience = self.config.connect_timeout;
-        let complaint =
-            child.as_ref().filter(|_| opening == Opening::Auto).map(|child| child.complaint.clone());
-        let complained = async {
-            match complaint {
-                Some(complaint) => complaint.cancelled().await,
+        let opened = serve_client_with_lifecycle_and_ct(client, transport, handshake.mode(), stop.clone());
+        let timeout = self.config.connect_timeout;
+        let discover_mentioned = child
+            .as_ref()
+            .filter(|_| handshake == Handshake::Auto)
+            .map(|child| child.discover_mentioned.clone());
+        let discover_failed = async {
+            match discover_mentioned {
+                Some(mentioned) => mentioned.cancelled().await,
                 None => std::future::pending().await,
             }
-            // A server that merely logs what it receives answers now.
-            tokio::time::sleep(COMPLAINT_GRACE).await;
+            // A server that merely logs its requests responds within this time.
+            tokio::time::sleep(DISCOVER_GRACE).await;
         };
-        let opened: Result<RunningService<_, _>, (String, Cause)> = tokio::select! {
+        let opened: Result<RunningService<_, _>, (String, FailureKind)> = tokio::select! {
             opened = opened => opened.map_err(|error| explain(&error)),
-            () = complained => Err(("it failed on `server/discover`".to_owned(), Cause::Ended)),
-            () = tokio::time::sleep(patience) => {
-                let seconds = patience.as_secs_f64();
-                Err((format!("it did not answer `initialize` within {seconds} s"), Cause::Silent))
+            () = discover_failed => Err(("it failed on `server/discover`".to_owned(), FailureKind::Exited)),
+            () = tokio::time::sleep(timeout) => {
+                let seconds = timeout.as_secs_f64();
+                Err((format!("no response to `initialize` within {seconds} s"), FailureKind::Timeout))
             }
-            () = self.shutdown.cancelled() => Err(("onetool shuts down".to_owned(), Cause::Passing)),
+            () = self.shutdown.cancelled() => {
+                Err(("onetool is shutting down".to_owned(), FailureKind::Transient))
+            }
         };
         let opened = opened.and_then(|running| match running.peer().peer_info() {
             Some(info) => Ok((running, info)),
-            None => Err(("it did not say what it is".to_owned(), Cause::Passing)),
+            None => Err(("it did not identify itself".to_owned(), FailureKind::Transient)),
         });
         match opened {
             Ok((running, info)) => {
@@ -255,90 +274,94 @@ impl Connector {
                 let link = Link { generation, peer: running.peer().clone(), calls, info, lost: lost_seen };
                 let task = tokio::spawn(async move { drop(running.waiting().await) });
                 let service = Service { task, _stop_on_drop: stop.clone().drop_guard(), stop };
-                Ok(Connection { link: Arc::new(link), changes, lost, service, child })
+                Ok(Connection { link: Arc::new(link), changed_lists, lost, service, child })
             }
-            Err((reason, cause)) => {
+            Err((reason, kind)) => {
                 let reason = match child {
                     Some(child) => child.stop(reason, self.config.timing.stop_grace).await,
                     None => reason,
                 };
-                Err(ConnectError { reason: self.scrubber.tidy(&reason), cause })
+                Err(ConnectError { reason: self.scrubber.clean(&reason), kind })
             }
         }
     }
 }
 
-impl ChildPart {
-    /// Ends the child and says what is known of its end; `reason` is what we saw of it.
+impl Child {
+    /// Stops the child and returns why it failed. `reason` is used if the child's output does not say.
     async fn stop(self, reason: String, grace: Duration) -> String {
         let status = self.process.stop(grace).await;
-        // All that it wrote has arrived once the streams are closed, which they are unless somebody else holds them.
+        // Everything it wrote has arrived once the stream is closed, unless another process still holds it open.
         let _ = tokio::time::timeout(grace, self.stderr).await;
-        let mut parts = vec![self.findings.get().unwrap_or(reason)];
-        parts.extend(status.map(|status| format!("the program {}", ending(status))));
-        parts.extend(self.last_words.get().map(|words| format!("last on its standard error: {words}")));
+        let mut parts = vec![self.stdout_problem.get().unwrap_or(reason)];
+        parts.extend(status.map(|status| format!("the program {}", describe_exit(status))));
+        parts.extend(self.last_lines.get().map(|lines| format!("last lines on standard error: {lines}")));
         parts.join("; ")
     }
 }
 
 impl Connection {
-    /// Waits until the connection ends by itself.
+    /// Waits until the server ends the connection.
     pub(crate) async fn ended(&mut self) {
         let Some(child) = &mut self.child else { return drop((&mut self.service.task).await) };
         tokio::select! {
             _ = &mut self.service.task => return,
-            // What cannot be waited for is not there any more.
+            // An error means that the process no longer exists.
             _ = child.process.wait() => {}
         }
-        // What it wrote before its end is still on its way, and so is the end of its output, unless something that
-        // it started holds that open.
+        // What it wrote before it exited is still in the pipe, and so is the end of its output, unless a process that
+        // it started holds the pipe open.
         child.process.kill();
-        let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.service.task).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, &mut self.service.task).await;
     }
 
-    /// Ends the connection and everything that belongs to it; returns the reason to be told.
-    pub(crate) async fn close(mut self, connector: &Connector, seen: &str) -> Arc<str> {
+    /// Closes the connection with everything that belongs to it, and returns the reason for its end.
+    ///
+    /// `reason` is used if the child's output does not say more.
+    pub(crate) async fn close(mut self, connector: &Connector, reason: &str) -> Arc<str> {
         self.service.stop.cancel();
         if !self.service.task.is_finished() {
-            let _ = tokio::time::timeout(CLOSE_GRACE, &mut self.service.task).await;
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, &mut self.service.task).await;
         }
         let reason = match self.child.take() {
-            Some(child) => child.stop(seen.to_owned(), connector.config.timing.stop_grace).await,
-            None => seen.to_owned(),
+            Some(child) => child.stop(reason.to_owned(), connector.config.timing.stop_grace).await,
+            None => reason.to_owned(),
         };
-        let reason: Arc<str> = connector.scrubber.tidy(&reason).into();
+        let reason: Arc<str> = connector.scrubber.clean(&reason).into();
         self.lost.send_replace(Some(reason.clone()));
         reason
     }
 }
 
-/// Says why a handshake failed, and what that means for another.
-fn explain(error: &ClientInitializeError) -> (String, Cause) {
+/// Returns why a handshake failed, and what that means for the next attempt.
+fn explain(error: &ClientInitializeError) -> (String, FailureKind) {
     match error {
         ClientInitializeError::TransportError { error, .. } => match http_failure(error) {
-            Some(Failure::Denied(reason)) => (reason, Cause::Permanent),
-            Some(Failure::NotUnderstood(reason)) => (reason, Cause::NotUnderstood),
-            Some(Failure::NotSent(reason) | Failure::Transport(reason)) => (reason, Cause::Passing),
-            Some(Failure::Broken(reason)) => (format!("it {reason}"), Cause::Passing),
-            _ => (format!("it cannot be spoken to: {}", error.error), Cause::Ended),
+            Some(Failure::Denied(reason)) => (reason, FailureKind::Permanent),
+            Some(Failure::NotMcp(reason)) => (reason, FailureKind::NotMcp),
+            Some(Failure::NotSent(reason) | Failure::Transport(reason)) => (reason, FailureKind::Transient),
+            Some(Failure::Broken(reason)) => (format!("it {reason}"), FailureKind::Transient),
+            _ => (format!("cannot communicate with it: {}", error.error), FailureKind::Exited),
         },
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => explain(fallback),
         ClientInitializeError::ConnectionClosed(_) => {
-            ("it closed the connection before it answered `initialize`".into(), Cause::Ended)
+            ("it closed the connection before it responded to `initialize`".into(), FailureKind::Exited)
         }
         ClientInitializeError::JsonRpcError(error) => {
-            (format!("it refuses `initialize`: {}", error.message), Cause::Refused)
+            (format!("it rejected `initialize`: {}", error.message), FailureKind::Rejected)
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
-            let reason = format!("it speaks only revisions of MCP that we do not: {}", theirs.join(", "));
-            (reason, Cause::Permanent)
+            let reason =
+                format!("it supports only revisions of MCP that onetool does not: {}", theirs.join(", "));
+            (reason, FailureKind::Permanent)
         }
-        ClientInitializeError::ConflictInitResponseId(asked, answered)
-        | ClientInitializeError::UncorrelatedErrorResponse { expected: asked, received: answered } => {
-            let reason = format!("it answered a request {answered} that it was not sent, instead of {asked}");
-            (reason, Cause::Passing)
+        ClientInitializeError::ConflictInitResponseId(expected, received)
+        | ClientInitializeError::UncorrelatedErrorResponse { expected, received } => {
+            let reason =
+                format!("it responded to request {received}, which does not exist, instead of {expected}");
+            (reason, FailureKind::Transient)
         }
-        _ => ("its answer to `initialize` is not what the protocol defines".into(), Cause::Odd),
+        _ => ("its response to `initialize` is invalid".into(), FailureKind::Invalid),
     }
 }

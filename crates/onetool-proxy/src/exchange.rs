@@ -1,4 +1,4 @@
-//! One request to an upstream and its answer, with everything that goes to and fro meanwhile.
+//! One request to an upstream and its response, with every message that is exchanged in between.
 
 #![expect(deprecated, reason = "older revisions still have logging")]
 
@@ -12,7 +12,7 @@ use onetool_core::{CallContext, InputKind, Progress};
 use rmcp::RoleClient;
 use rmcp::model::{
     CancelledNotificationParam, ClientCapabilities, ClientRequest, ErrorData, GetExtensions as _,
-    LoggingLevel, RequestId, RequestMetaObject, ServerResult,
+    LoggingLevel, RequestId, RequestMetaObject,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use rmcp::transport::DynamicTransportError;
@@ -20,53 +20,55 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-use crate::calls::Event;
-use crate::events;
+use crate::decode::raw_result;
+use crate::in_flight::Event;
 use crate::link::Link;
-use crate::scrub::cut;
-use crate::unreadable;
+use crate::scrub::truncate;
 
-/// Questions of one call that may be open at the same time.
-const MAX_QUESTIONS: usize = 16;
+/// Maximum number of open input requests of one call.
+const MAX_INPUT_REQUESTS: usize = 16;
 
-/// A request that got no result.
+/// How long to wait for the reason of a lost connection.
+const LOST_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why a request has no result.
 pub(crate) enum Failure {
-    /// The upstream answered with an error.
-    Refused(ErrorData),
-    /// The time was up.
+    /// The upstream returned an error.
+    Rejected(ErrorData),
+    /// The deadline passed.
     Timeout,
-    /// The caller gave up.
-    Cancelled,
-    /// The connection ended before the answer came.
+    /// The caller canceled the call.
+    Canceled,
+    /// The connection ended before the response arrived.
     Lost(String),
-    /// The request never left us.
+    /// The request was never sent.
     NotSent(String),
-    /// The request left us, and then the session or the connection turned out to be of no use any more.
+    /// The request was sent, but the session or the connection turned out to be unusable.
     Broken(String),
-    /// The upstream does not let us in.
+    /// The upstream denied access.
     Denied(String),
-    /// The upstream is a web server that does not know what we sent.
-    NotUnderstood(String),
+    /// The upstream is a web server that does not understand the request.
+    NotMcp(String),
     /// Sending or receiving failed in another way.
     Transport(String),
 }
 
-/// Sends a request and waits for its result, passing on what the upstream says before.
+/// Sends a request and waits for its result. Forwards what the upstream sends before that.
 pub(crate) async fn exchange(
     link: &Link,
     mut request: ClientRequest,
     cx: &CallContext,
     until: Instant,
 ) -> Result<Value, Failure> {
-    let (entry, mut events) = link.calls.begin();
-    request.extensions_mut().insert(entry.call.clone());
+    let (in_flight, mut events) = link.calls.begin();
+    request.extensions_mut().insert(in_flight.call.clone());
     let mut options = PeerRequestOptions::no_options();
     if link.is_stateless() {
         let mut meta = RequestMetaObject::new();
-        // Without this the upstream sends no log messages at all.
+        // Without a level the upstream sends no log messages at all.
         meta.set_log_level(LoggingLevel::Info);
-        // It may ask for what the client behind this call can answer, and for nothing else.
-        meta.set_client_capabilities(capabilities_of(cx));
+        // The upstream may request only what the client behind this call supports.
+        meta.set_client_capabilities(client_capabilities(cx));
         options = options.with_meta(meta);
     }
     let sent = tokio::time::timeout_at(until, link.peer.send_cancellable_request(request, options)).await;
@@ -75,130 +77,122 @@ pub(crate) async fn exchange(
         Ok(Err(_)) => return Err(Failure::NotSent("the connection is closed".into())),
         Err(_) => return Err(Failure::Timeout),
     };
-    let mut abandoned = Abandoned { peer: link.peer.clone(), id: Some(handle.id) };
-    let mut answer = handle.rx;
-    let mut reporter = Reporter { cx, done: f64::NEG_INFINITY };
-    let mut questions = FuturesUnordered::new();
-    let (mut cancelled, mut time_is_up) = (pin!(cx.cancelled()), pin!(sleep_until(until)));
+    let mut cancel_on_drop = CancelOnDrop { peer: link.peer.clone(), id: Some(handle.id) };
+    let mut response = handle.rx;
+    let mut reporter = Reporter { cx, progress: f64::NEG_INFINITY };
+    let mut input_requests = FuturesUnordered::new();
+    let (mut canceled, mut deadline) = (pin!(cx.cancelled()), pin!(sleep_until(until)));
     let mut lost = pin!(link.lost());
-    let waited = cx.waited();
-    let answer = loop {
+    let waited = cx.wait_time();
+    let response = loop {
         tokio::select! {
             biased;
-            answer = &mut answer => break answer,
-            // Before the events, so that a flood of reports cannot hold up the end.
-            () = &mut cancelled => return Err(Failure::Cancelled),
-            () = &mut time_is_up => {
-                // While the client is asked something, the upstream waits for us.
-                let until = until + cx.waited().saturating_sub(waited);
+            response = &mut response => break response,
+            // Checked before the events, so that a flood of events cannot delay the end.
+            () = &mut canceled => return Err(Failure::Canceled),
+            () = &mut deadline => {
+                // The time that the client took to provide input does not count.
+                let until = until + cx.wait_time().saturating_sub(waited);
                 if until <= Instant::now() {
                     return Err(Failure::Timeout);
                 }
-                time_is_up.as_mut().reset(until);
+                deadline.as_mut().reset(until);
             }
             reason = &mut lost => {
-                abandoned.id = None;
+                cancel_on_drop.id = None;
                 return Err(Failure::Lost(reason.to_string()));
             }
             Some(event) = events.recv() => match event {
-                Event::Ask { answer, .. } if questions.len() >= MAX_QUESTIONS => {
-                    let _ = answer.send(Err("the call has too many open questions".to_owned()));
+                Event::Input { reply, .. } if input_requests.len() >= MAX_INPUT_REQUESTS => {
+                    let _ = reply.send(Err("the call has too many open input requests".to_owned()));
                 }
-                Event::Ask { request, answer } => questions.push(async move {
-                    let asked = cx.ask_here(request).await;
-                    let _ = answer.send(asked.map_err(|error| error.to_string()));
+                Event::Input { request, reply } => input_requests.push(async move {
+                    let response = cx.ask_in_place(request).await;
+                    let _ = reply.send(response.map_err(|error| error.to_string()));
                 }),
                 event => reporter.report(event).await,
             },
-            Some(()) = questions.next(), if !questions.is_empty() => {}
+            Some(()) = input_requests.next(), if !input_requests.is_empty() => {}
         }
     };
-    abandoned.id = None;
-    // What was said before the answer is passed on before it.
+    cancel_on_drop.id = None;
+    // Events that arrived before the response are reported before it.
     while let Ok(event) = events.try_recv() {
         reporter.report(event).await;
     }
-    match answer {
-        Ok(Ok(result)) => plain(result),
-        Ok(Err(ServiceError::McpError(error))) => Err(Failure::Refused(error)),
+    match response {
+        Ok(Ok(result)) => {
+            raw_result(result).map_err(|error| Failure::Transport(format!("cannot read its result: {error}")))
+        }
+        Ok(Err(ServiceError::McpError(error))) => Err(Failure::Rejected(error)),
         Ok(Err(ServiceError::TransportSend(error))) => match http_failure(&error) {
             Some(failure) => Err(failure),
-            None => Err(end_of(link, until).await),
+            None => Err(lost_connection(link, until).await),
         },
-        Ok(Err(ServiceError::TransportClosed)) | Err(_) => Err(end_of(link, until).await),
+        Ok(Err(ServiceError::TransportClosed)) | Err(_) => Err(lost_connection(link, until).await),
         Ok(Err(error)) => Err(Failure::Transport(error.to_string())),
     }
 }
 
-/// Returns which of the questions that we pass on the client behind a call can answer.
-fn capabilities_of(cx: &CallContext) -> ClientCapabilities {
-    let mut known = cx.client().capabilities;
-    known.retain(|name, _| InputKind::ALL.iter().any(|kind| kind.capability() == name));
-    // A client that declares them in another form than the protocol's is not asked at all.
-    serde_json::from_value(Value::Object(known)).unwrap_or_default()
+/// Returns the input requests that the client behind a call supports, of those that we forward.
+fn client_capabilities(cx: &CallContext) -> ClientCapabilities {
+    let mut capabilities = cx.client().capabilities;
+    capabilities.retain(|name, _| InputKind::ALL.iter().any(|kind| kind.capability() == name));
+    // A client whose declaration is invalid gets no requests at all.
+    serde_json::from_value(Value::Object(capabilities)).unwrap_or_default()
 }
 
-/// Returns why the connection ended, which is known a moment after it has.
-async fn end_of(link: &Link, until: Instant) -> Failure {
-    let patience = until.min(Instant::now() + Duration::from_secs(5));
-    match tokio::time::timeout_at(patience, link.lost()).await {
+/// Returns why the connection ended, which is known shortly after it did.
+async fn lost_connection(link: &Link, until: Instant) -> Failure {
+    let until = until.min(Instant::now() + LOST_TIMEOUT);
+    match tokio::time::timeout_at(until, link.lost()).await {
         Ok(reason) => Failure::Lost(reason.to_string()),
         Err(_) => Failure::Lost("the connection was closed".into()),
     }
 }
 
-/// Makes plain data of a result, whatever type the SDK took it for.
-pub(crate) fn plain(result: ServerResult) -> Result<Value, Failure> {
-    match result {
-        ServerResult::CustomResult(result) => Ok(events::uncarried(result.0)),
-        typed => serde_json::to_value(typed)
-            .map(unreadable::as_it_came)
-            .map_err(|error| Failure::Transport(format!("its answer cannot be read: {error}"))),
-    }
-}
-
-/// Passes reports on. Progress that does not grow is left out, as the protocol demands.
+/// Forwards progress and log messages. Skips progress that does not increase, as the protocol requires.
 struct Reporter<'a> {
     cx: &'a CallContext,
-    done: f64,
+    progress: f64,
 }
 
 impl Reporter<'_> {
     async fn report(&mut self, event: Event) {
         match event {
-            Event::Progress(Progress { done, total, message }) if done > self.done => {
-                self.done = done;
+            Event::Progress(Progress { done, total, message }) if done > self.progress => {
+                self.progress = done;
                 self.cx.progress(done, total, message.as_deref()).await;
             }
             Event::Log { level, logger, data } => self.cx.log(level, logger.as_deref(), data).await,
-            Event::Progress(_) | Event::Ask { .. } => {}
+            Event::Progress(_) | Event::Input { .. } => {}
         }
     }
 }
 
-/// Tells the upstream about a request that nobody waits for any more, when it is dropped.
-struct Abandoned {
+/// Sends the upstream a cancellation when it is dropped before the response arrived.
+struct CancelOnDrop {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
 }
 
-impl Drop for Abandoned {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
         let peer = self.peer.clone();
         runtime.spawn(async move {
-            let reason = Some("the caller no longer waits".to_owned());
-            // An upstream that is gone need not know.
+            let reason = Some("the caller stopped waiting".to_owned());
+            // Fails only if the upstream is gone, which then needs no cancellation.
             let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
         });
     }
 }
 
-/// Reads an error of the HTTP transport; none if it is not one of those.
+/// Classifies an error of the HTTP transport; `None` if it is another error.
 pub(crate) fn http_failure(error: &DynamicTransportError) -> Option<Failure> {
     let error = error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()?;
     Some(match error {
-        StreamableHttpError::SessionExpired => Failure::Broken("had forgotten our session".into()),
+        StreamableHttpError::SessionExpired => Failure::Broken("no longer knows our session".into()),
         StreamableHttpError::AuthRequired(_) => Failure::Denied(denied(401)),
         StreamableHttpError::InsufficientScope(_) => Failure::Denied(denied(403)),
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => {
@@ -208,21 +202,19 @@ pub(crate) fn http_failure(error: &DynamicTransportError) -> Option<Failure> {
             Failure::Denied(denied(403))
         }
         StreamableHttpError::Client(error) if error.is_connect() => {
-            Failure::NotSent(format!("cannot connect: {}", innermost(error)))
+            Failure::NotSent(format!("cannot connect: {}", root_cause(error)))
         }
         StreamableHttpError::Client(error) if error.is_request() && !error.is_timeout() => {
-            Failure::Broken(format!("broke off the connection ({})", innermost(error)))
+            Failure::Broken(format!("closed the connection ({})", root_cause(error)))
         }
-        StreamableHttpError::Client(error) => Failure::Transport(innermost(error)),
-        StreamableHttpError::HttpStatus(error) => Failure::Transport(format!("it answers with {error}")),
+        StreamableHttpError::Client(error) => Failure::Transport(root_cause(error)),
+        StreamableHttpError::HttpStatus(error) => Failure::Transport(format!("it returned {error}")),
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP ") => {
-            Failure::NotUnderstood(format!("it answers with {text}; check the path in `url`"))
+            Failure::NotMcp(format!("it returned {text}; check the path in `url`"))
         }
         StreamableHttpError::UnexpectedContentType(kind) => {
-            let kind = kind.as_deref().map_or("something without a type", |kind| cut(kind, 60));
-            Failure::NotUnderstood(format!(
-                "it answers with {kind}, which is not MCP; check the path in `url`"
-            ))
+            let kind = kind.as_deref().map_or("a response without a content type", |kind| truncate(kind, 60));
+            Failure::NotMcp(format!("it returned {kind}, which is not MCP; check the path in `url`"))
         }
         error => Failure::Transport(error.to_string()),
     })
@@ -234,11 +226,11 @@ fn denied(status: u16) -> String {
     } else {
         "the token in `headers` does not allow this"
     };
-    format!("it answers with HTTP {status}; {hint}")
+    format!("it returned HTTP {status}; {hint}")
 }
 
-/// Returns the first cause of an error, which says what happened; the outer ones repeat the URL.
-fn innermost(error: &(dyn Error + 'static)) -> String {
+/// Returns the innermost error, which says what happened; the outer ones only repeat the URL.
+fn root_cause(error: &(dyn Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
         error = source;

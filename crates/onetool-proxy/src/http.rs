@@ -1,5 +1,5 @@
-//! The streamable HTTP transport: headers stay on their origin, nothing is read beyond a limit, and a lost session is
-//! ours to renew.
+//! The streamable HTTP transport. Headers are sent to their own origin only, response sizes are limited, and an expired
+//! session is renewed by us instead of the SDK.
 //!
 //! Messages are sent by our own code rather than by the SDK's, which reads a JSON body of any size into memory.
 
@@ -23,17 +23,17 @@ use rmcp::transport::streamable_http_client::{
 };
 use url::Url;
 
-use crate::events::{self, ReadError};
-use crate::unreadable::{self, Form, Reader};
+use crate::body::{self, ReadError};
+use crate::decode::{self, Decoder, Form};
 
 const MAX_REDIRECTS: usize = 5;
-const CONCURRENT_REQUESTS: usize = 64;
-/// How much of a failed response is read: an error of JSON-RPC is small, and a page for people is not shown.
-const MAX_FAILURE: usize = 64 * 1024;
-/// How long such a response may take to arrive.
-const FAILURE_PATIENCE: Duration = Duration::from_secs(5);
-/// How long to wait for a connection; a server that takes longer to accept one is not there.
-const MAX_CONNECT: Duration = Duration::from_secs(15);
+const MAX_CONCURRENT_REQUESTS: usize = 64;
+/// Maximum size of an error response that is read: a JSON-RPC error is small, and an HTML page is not shown.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+/// How long an error response may take to arrive.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long to wait for a TCP connection; a server that takes longer to accept one is down.
+const MAX_CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const JSON: &str = "application/json";
@@ -42,18 +42,18 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 pub(crate) type Headers = HashMap<HeaderName, HeaderValue>;
 pub(crate) type HttpError = StreamableHttpError<reqwest::Error>;
 
-/// Makes the client of a checked configuration, and the headers of its requests.
+/// Creates the client of a checked configuration, and the headers of its requests.
 pub(crate) fn client(
     headers: &IndexMap<String, String>,
-    patience: Duration,
+    connect_timeout: Duration,
 ) -> Result<(reqwest::Client, Headers), String> {
     let client = reqwest::Client::builder()
         .user_agent(concat!("onetool/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(patience.min(MAX_CONNECT))
+        .connect_timeout(connect_timeout.min(MAX_CONNECT_TIMEOUT))
         .tcp_nodelay(true)
-        .redirect(stay_on_the_origin())
+        .redirect(same_origin_only())
         .build()
-        .map_err(|error| format!("cannot make an HTTP client: {error}"))?;
+        .map_err(|error| format!("cannot create an HTTP client: {error}"))?;
     let header = |(name, value): (&String, &String)| {
         let mut value = HeaderValue::try_from(value.as_str()).ok()?;
         value.set_sensitive(true);
@@ -62,61 +62,64 @@ pub(crate) fn client(
     Ok((client, headers.iter().filter_map(header).collect()))
 }
 
-/// Makes the transport.
+/// Creates the transport. `body_timeout` limits how long the body of a response may take.
 pub(crate) fn transport(
     name: Arc<str>,
     url: &Url,
     client: reqwest::Client,
     headers: Headers,
     max_message: usize,
-    patience: Duration,
+    body_timeout: Duration,
 ) -> StreamableHttpClientTransport<Client> {
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(headers)
-        .max_concurrent_requests(CONCURRENT_REQUESTS)
+        .max_concurrent_requests(MAX_CONCURRENT_REQUESTS)
         .max_sse_event_size(max_message)
-        // The SDK would repeat every call of a lost session, also one that must not run twice.
+        // The SDK would repeat every call of an expired session, even one that must not run twice.
         .reinit_on_expired_session(false);
-    StreamableHttpClientTransport::with_client(Client { name, max_message, patience, inner: client }, config)
+    StreamableHttpClientTransport::with_client(
+        Client { name, max_message, body_timeout, inner: client },
+        config,
+    )
 }
 
-/// Sends messages and reads responses, of which none is longer than the limit.
+/// Sends messages and reads responses up to the size limit.
 #[derive(Clone)]
 pub(crate) struct Client {
     name: Arc<str>,
     max_message: usize,
-    /// How long a body may take to arrive. Nobody waits for a call longer than that.
-    patience: Duration,
+    /// How long a body may take to arrive: the timeout of a call.
+    body_timeout: Duration,
     inner: reqwest::Client,
 }
 
 impl Client {
-    /// Reads the response to a message that was accepted.
-    async fn success(
+    /// Reads a successful response.
+    async fn read_response(
         &self,
         response: Response,
         message: &ClientJsonRpcMessage,
         session: Option<String>,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let kind = content_type(&response);
-        let reader = Reader { server: self.name.clone(), form: Form::of(message) };
+        let decoder = Decoder { server: self.name.clone(), form: Form::for_request(message) };
         if kind.starts_with(EVENTS) {
-            let events = events::of(response, reader, request_id(message), self.max_message);
+            let events = body::messages(response, decoder, request_id(message), self.max_message);
             return Ok(StreamableHttpPostResponse::Sse(events, session));
         }
-        // A notification needs no answer, whatever the server makes of it.
+        // A notification has no response, whatever the server sends.
         let Some(id) = request_id(message) else { return Ok(StreamableHttpPostResponse::Accepted) };
         if !kind.starts_with(JSON) {
             return Err(HttpError::UnexpectedContentType((!kind.is_empty()).then_some(kind)));
         }
-        let failed = |reason: &str| unreadable::failed(&self.name, id.clone(), reason);
-        let answer = match events::read(response, self.max_message, self.patience).await {
-            Err(ReadError::Broken(error)) => return Err(HttpError::Client(error)),
-            Err(ReadError::TooLate) => failed("it did not arrive in time"),
-            Err(ReadError::TooLong) => failed(&events::too_long(self.max_message)),
-            Ok(body) => reader.message(&body).unwrap_or_else(|error| failed(&error)),
+        let failed = |reason: &str| decode::error_for_request(&self.name, id.clone(), reason);
+        let message = match body::read(response, self.max_message, self.body_timeout).await {
+            Err(ReadError::Http(error)) => return Err(HttpError::Client(error)),
+            Err(ReadError::Timeout) => failed("it did not arrive in time"),
+            Err(ReadError::TooLong) => failed(&body::too_long(self.max_message)),
+            Ok(body) => decoder.decode(&body).unwrap_or_else(|error| failed(&error)),
         };
-        Ok(StreamableHttpPostResponse::Json(answer, session))
+        Ok(StreamableHttpPostResponse::Json(message, session))
     }
 }
 
@@ -143,48 +146,48 @@ impl StreamableHttpClient for Client {
         }
         let response = request.json(&message).send().await?;
         let status = response.status();
-        let own_session =
+        let new_session =
             response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()?.to_owned().into());
         match status {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
             StatusCode::NOT_FOUND if session.is_some() => return Err(HttpError::SessionExpired),
             _ if status.is_success() => {
-                return self.success(response, &message, own_session).await;
+                return self.read_response(response, &message, new_session).await;
             }
             _ => {}
         }
-        if let Some(challenged) = challenge(status, response.headers()) {
-            return Err(challenged);
+        if let Some(error) = auth_error(status, response.headers()) {
+            return Err(error);
         }
         let is_json = content_type(&response).starts_with(JSON);
-        let busy = busy(status, response.headers());
-        // Nothing else that such a server says would help.
-        let says_enough = !is_json || status == StatusCode::TOO_MANY_REQUESTS;
-        let body = match busy {
-            Some(busy) if says_enough => return Err(busy.into()),
-            _ => events::read(response, MAX_FAILURE, FAILURE_PATIENCE).await.unwrap_or_default(),
+        let unavailable = unavailable_error(status, response.headers());
+        // The body would not add anything useful.
+        let skips_body = !is_json || status == StatusCode::TOO_MANY_REQUESTS;
+        let body = match unavailable {
+            Some(error) if skips_body => return Err(error.into()),
+            _ => body::read(response, MAX_ERROR_BODY, ERROR_BODY_TIMEOUT).await.unwrap_or_default(),
         };
         let is_denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let error = serde_json::from_slice(&body).ok().filter(|_| !is_denied);
-        // A server of an older revision refuses what it does not know in many ways, all of which mean the same.
+        // Servers of older revisions reject an unknown request in many ways, all of which mean the same.
         if session.is_none()
             && status.is_client_error()
             && !is_denied
-            && let Some(id) = discovery(&message)
+            && let Some(id) = discover_id(&message)
         {
             let error = match error {
                 Some(ServerJsonRpcMessage::Error(error)) => error.error,
                 _ => ErrorData::invalid_request(format!("HTTP {status}"), None),
             };
-            let answer = ServerJsonRpcMessage::error(error, Some(id));
-            return Ok(StreamableHttpPostResponse::Json(answer, None));
+            let response = ServerJsonRpcMessage::error(error, Some(id));
+            return Ok(StreamableHttpPostResponse::Json(response, None));
         }
-        match (error.filter(|_| is_json), busy) {
+        match (error.filter(|_| is_json), unavailable) {
             (Some(error @ ServerJsonRpcMessage::Error(_)), _) => {
-                Ok(StreamableHttpPostResponse::Json(error, own_session))
+                Ok(StreamableHttpPostResponse::Json(error, new_session))
             }
-            (_, Some(busy)) => Err(busy.into()),
-            // Not its body: that is a page for people, if anything.
+            (_, Some(error)) => Err(error.into()),
+            // Without the body, which is an HTML page if anything.
             (_, None) => Err(HttpError::UnexpectedServerResponse(format!("HTTP {status}").into())),
         }
     }
@@ -201,7 +204,7 @@ impl StreamableHttpClient for Client {
         let max = self.max_message;
         let events =
             inner.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, max).await?;
-        Ok(events::readable(events, Reader { server: self.name.clone(), form: Form::Raw }))
+        Ok(body::for_sdk(events, Decoder { server: self.name.clone(), form: Form::Raw }))
     }
 
     async fn delete_session(
@@ -222,8 +225,8 @@ fn request_id(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     }
 }
 
-/// Returns the id of a question for the newest revision.
-fn discovery(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+/// Returns the id of a `server/discover` request.
+fn discover_id(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     match message {
         JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::DiscoverRequest(_)) => {
             Some(request.id.clone())
@@ -237,8 +240,8 @@ pub(crate) fn content_type(response: &Response) -> String {
     kind.map(|kind| String::from_utf8_lossy(kind.as_bytes()).to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// Returns the error of a response that wants us to sign in, or to ask for more rights.
-fn challenge(status: StatusCode, headers: &HeaderMap) -> Option<HttpError> {
+/// Returns the error of a response that requires authentication or more permissions.
+fn auth_error(status: StatusCode, headers: &HeaderMap) -> Option<HttpError> {
     let challenge = headers.get(WWW_AUTHENTICATE)?.to_str().ok()?.to_owned();
     match status {
         StatusCode::UNAUTHORIZED => Some(HttpError::AuthRequired(AuthRequiredError::new(challenge))),
@@ -249,24 +252,24 @@ fn challenge(status: StatusCode, headers: &HeaderMap) -> Option<HttpError> {
     }
 }
 
-/// Returns the error of a server that has too much to do, or is broken.
-fn busy(status: StatusCode, headers: &HeaderMap) -> Option<HttpStatusError> {
-    let is_busy = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-    let wait = headers.get(RETRY_AFTER).and_then(|wait| wait.to_str().ok());
-    is_busy.then(|| HttpStatusError::new(status.as_u16(), wait.map(str::to_owned)))
+/// Returns the error of a server that is overloaded or broken.
+fn unavailable_error(status: StatusCode, headers: &HeaderMap) -> Option<HttpStatusError> {
+    let is_unavailable = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+    let retry_after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    is_unavailable.then(|| HttpStatusError::new(status.as_u16(), retry_after.map(str::to_owned)))
 }
 
-/// Follows redirects on the origin that the operator named, and no further: headers may carry credentials.
-fn stay_on_the_origin() -> Policy {
+/// Follows redirects only within the configured origin, because headers may contain credentials.
+fn same_origin_only() -> Policy {
     Policy::custom(|attempt| {
         let origin = attempt.previous().first().map(Url::origin);
         if origin.as_ref() != Some(&attempt.url().origin()) {
             let target = attempt.url().origin().ascii_serialization();
             return attempt
-                .error(format!("it redirects to {target}; write that address in `url` if you trust it"));
+                .error(format!("it redirects to {target}; set `url` to that address if you trust it"));
         }
         if attempt.previous().len() > MAX_REDIRECTS {
-            return attempt.error("it redirects too often");
+            return attempt.error(format!("too many redirects (limit {MAX_REDIRECTS})"));
         }
         attempt.follow()
     })

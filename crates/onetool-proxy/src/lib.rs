@@ -1,13 +1,14 @@
 //! Other MCP servers as sources: each becomes a pack of tools, with its resources and prompts.
 //!
-//! An [`Upstream`] is a connection that looks after itself. It starts a child process or speaks to a URL, follows the
-//! server's lists, comes back after a crash, and says in words what is wrong. What it offers at any moment is a
-//! [`Snapshot`] of ordinary `onetool-core` tools, resources and prompts, which stay valid across reconnections.
+//! An [`Upstream`] manages the connection to one server. It starts a child process or connects to a URL, follows
+//! changes to the server's lists, reconnects after a failure, and reports problems in readable messages. What the
+//! server currently offers is a [`Snapshot`] of ordinary `onetool-core` tools, resources and prompts, which stay valid
+//! across reconnections.
 //!
 //! An internal component crate of onetool: its API may change in any release.
 //!
 //! ```no_run
-//! use onetool_proxy::{Surroundings, Transport, Upstream, UpstreamConfig};
+//! use onetool_proxy::{ChildContext, Transport, Upstream, UpstreamConfig};
 //!
 //! # async fn example() {
 //! let transport = Transport::Stdio {
@@ -16,7 +17,7 @@
 //!     env: Default::default(),
 //!     directory: None,
 //! };
-//! let upstream = Upstream::start(UpstreamConfig::new("everything", transport), Surroundings::default());
+//! let upstream = Upstream::start(UpstreamConfig::new("everything", transport), ChildContext::default());
 //! let mut watch = upstream.watch();
 //! while watch.changed().await.is_ok() {
 //!     let snapshot = watch.borrow_and_update().clone();
@@ -25,22 +26,27 @@
 //! # }
 //! ```
 
-mod answer;
+mod body;
 mod breaker;
 mod call;
-mod calls;
 mod child;
 mod client;
 mod complete;
 mod config;
 mod connect;
-mod events;
+mod context;
+mod convert;
+mod decode;
+mod environment;
 mod exchange;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
 mod http;
+mod in_flight;
+mod intercept;
+mod json;
 mod lines;
 mod link;
 mod lists;
@@ -51,18 +57,18 @@ mod resource;
 mod scrub;
 mod snapshot;
 mod sse;
-mod starts;
+mod start_slots;
 mod stderr;
 mod supervisor;
-mod tap;
 mod tool;
-mod unreadable;
 mod upstream;
 
 pub use config::{ConfigError, Limits, Timing, Transport, UpstreamConfig};
+pub use context::{ChildContext, ServerMemory};
+pub use environment::ChildEnvironment;
 pub use guard::{Guard, guard_main};
-pub use process::{ProcessTree, TreeCommand, ending, find_program};
-pub use resource::{upstream_uri, wrapped_uri};
+pub use names::{upstream_uri, wrapped_uri};
+pub use process::{ProcessTree, TreeCommand, describe_exit, find_program};
 pub use snapshot::{Snapshot, State};
-pub use starts::max_starts;
-pub use upstream::{ChildEnvironment, ServerMemory, Surroundings, Upstream};
+pub use start_slots::max_concurrent_starts;
+pub use upstream::Upstream;

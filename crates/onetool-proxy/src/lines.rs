@@ -1,12 +1,13 @@
-//! One JSON message a line, over a child's standard streams.
+//! The stdio transport: one JSON message per line, over a child's standard streams.
 //!
-//! Our own framing rather than the SDK's: it names a message that is too long, gives up on a program that never
-//! speaks the protocol, and passes results on as they came, with all the fields that the SDK's types do not know.
+//! Our own framing rather than the SDK's: it reports a message that is too long, gives up on a program that does not
+//! speak the protocol, and keeps the fields of results that the SDK's types do not know.
 
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex as StdMutex};
 
+use onetool_core::lines::{Line, LineBuffer};
 use onetool_core::sync::Unpoisoned as _;
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -18,104 +19,93 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::Mutex;
 
-use crate::Limits;
-use crate::scrub::cut;
-use crate::unreadable::{self, Form, is_handshake, request_id};
+use crate::config::Limits;
+use crate::decode::{self, Form, is_handshake, request_id};
+use crate::scrub::truncate;
 
-const SHOWN_GARBAGE: usize = 120;
-/// How much of the beginning and of the end of a line that is too long is looked at for its id.
+/// How much of an invalid line is shown.
+const SHOWN: usize = 120;
+/// How much of the beginning and the end of a line that is too long is searched for its id.
 const EDGE: usize = 200;
 
-/// What the streams have shown about the program, for the reason when it fails.
+/// What is wrong with a program's standard output, if anything: the reason if the program then fails.
 #[derive(Clone, Default)]
-pub(crate) struct Findings(Arc<StdMutex<Option<String>>>);
+pub(crate) struct StdoutProblem(Arc<StdMutex<Option<String>>>);
 
-impl Findings {
+impl StdoutProblem {
     pub(crate) fn get(&self) -> Option<String> {
         self.0.lock().unpoisoned().clone()
     }
 
-    fn set(&self, finding: Option<String>) {
-        *self.0.lock().unpoisoned() = finding;
+    fn set(&self, problem: Option<String>) {
+        *self.0.lock().unpoisoned() = problem;
     }
 }
 
-/// Reads and writes messages of one child.
+/// Reads and writes the messages of one child.
 pub(crate) struct LineTransport<R, W> {
     name: Arc<str>,
     read: BufReader<R>,
-    line: Vec<u8>,
-    /// How long the current line is; `line` holds only its edges once it is too long.
-    length: usize,
+    line: LineBuffer,
     write: Arc<Mutex<Option<W>>>,
-    /// Requests of the handshake, whose answers the SDK wants in its own types.
+    /// Requests of the handshake, whose responses the SDK needs in its own types.
     typed: HashSet<RequestId>,
-    waiting: HashSet<RequestId>,
-    /// Messages that are made up here and go first.
-    made_up: Vec<ServerJsonRpcMessage>,
-    garbage: usize,
+    /// Requests without a response.
+    pending: HashSet<RequestId>,
+    /// Errors for pending requests, returned before the next message.
+    errors: Vec<ServerJsonRpcMessage>,
+    /// Number of invalid lines since the last message.
+    invalid_lines: usize,
     limits: Limits,
-    findings: Findings,
+    problem: StdoutProblem,
 }
 
 impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
-    pub(crate) fn new(name: Arc<str>, read: R, write: W, limits: Limits, findings: Findings) -> Self {
+    pub(crate) fn new(name: Arc<str>, read: R, write: W, limits: Limits, problem: StdoutProblem) -> Self {
         Self {
             name,
             read: BufReader::with_capacity(64 * 1024, read),
-            line: Vec::new(),
-            length: 0,
+            line: LineBuffer::new(limits.message, EDGE),
             write: Arc::new(Mutex::new(Some(write))),
             typed: HashSet::new(),
-            waiting: HashSet::new(),
-            made_up: Vec::new(),
-            garbage: 0,
+            pending: HashSet::new(),
+            errors: Vec::new(),
+            invalid_lines: 0,
             limits,
-            findings,
+            problem,
         }
     }
 
-    /// Reads up to the end of a line; false at the end of the stream.
+    /// Reads the next line; `None` at the end of the stream.
     ///
-    /// The future may be dropped at any await: what was read so far stays in `line`.
-    async fn read_line(&mut self) -> io::Result<bool> {
+    /// Cancel-safe: what was read so far stays in `line`.
+    async fn read_line(&mut self) -> io::Result<Option<Line>> {
         loop {
             let available = self.read.fill_buf().await?;
             if available.is_empty() {
-                return Ok(false);
+                return Ok(None);
             }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(available.len(), |end| end + 1);
-            self.length += taken;
-            self.line.extend_from_slice(&available[..taken]);
+            let (taken, line) = self.line.take(available);
             self.read.consume(taken);
-            if self.length > self.limits.message && self.line.len() > 2 * EDGE {
-                // Its beginning, and its end so far.
-                self.line.drain(EDGE..self.line.len() - EDGE);
-                self.line.shrink_to(64 * 1024);
-            }
-            if end.is_some() {
-                return Ok(true);
+            if line.is_some() {
+                return Ok(line);
             }
         }
     }
 
-    fn parse(&mut self) -> Option<ServerJsonRpcMessage> {
-        if self.length > self.limits.message {
-            self.name_the_victims();
-            return self.made_up.pop();
-        }
-        let line = self.line.trim_ascii();
+    /// Decodes a line; `None` if it is not a message.
+    fn decode(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        let line = line.trim_ascii();
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.is_empty() {
             return None;
         }
-        let message = if unreadable::is_too_heavy(line) {
-            unreadable::replaced(&self.name, line, unreadable::TOO_HEAVY)
+        let message = if decode::is_too_heavy(line) {
+            decode::error_for_message(&self.name, line, decode::TOO_HEAVY)
         } else {
-            match serde_json::from_slice(line).and_then(|message| self.read_message(message)) {
+            match serde_json::from_slice(line).and_then(|message| self.convert(message)) {
                 Ok(message) => Some(message),
-                Err(error) => unreadable::replaced(&self.name, line, &error.to_string()),
+                Err(error) => decode::error_for_message(&self.name, line, &error.to_string()),
             }
         };
         if let Some(
@@ -123,55 +113,54 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
             | JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }),
         ) = &message
         {
-            self.waiting.remove(id);
+            self.pending.remove(id);
         }
         match &message {
-            Some(_) if self.garbage > 0 => {
-                self.garbage = 0;
-                self.findings.set(None);
+            Some(_) if self.invalid_lines > 0 => {
+                self.invalid_lines = 0;
+                self.problem.set(None);
             }
             Some(_) => {}
-            None => self.note_garbage(),
+            None => self.note_invalid(line),
         }
         message
     }
 
-    fn read_message(&self, message: Value) -> serde_json::Result<ServerJsonRpcMessage> {
+    fn convert(&self, message: Value) -> serde_json::Result<ServerJsonRpcMessage> {
         let id = message.get("id").and_then(request_id);
         let is_typed = id.is_some_and(|id| self.typed.contains(&id));
-        unreadable::typed(message, if is_typed { Form::Typed } else { Form::Raw })
+        decode::typed(message, if is_typed { Form::Typed } else { Form::Raw })
     }
 
-    /// Fails the request that an over-long line answers; all that wait, if the line does not show which one it is.
-    fn name_the_victims(&mut self) {
-        let victims = match answered_id(&self.line) {
+    /// Fails the request that a line over the limit responds to; all pending ones if its id is not found.
+    fn fail_too_long(&mut self, length: usize, edges: &[u8]) {
+        let failed = match response_id(edges) {
             Some(id) => vec![id],
-            None => self.waiting.iter().cloned().collect(),
+            None => self.pending.iter().cloned().collect(),
         };
         let text = format!("the server sent a message longer than {} bytes", self.limits.message);
-        tracing::warn!(server = %self.name, bytes = self.length, "{text}");
-        for id in victims {
-            self.waiting.remove(&id);
+        tracing::warn!(server = %self.name, bytes = length, "{text}");
+        for id in failed {
+            self.pending.remove(&id);
             let error = ErrorData::internal_error(text.clone(), None);
-            self.made_up.push(ServerJsonRpcMessage::error(error, Some(id)));
+            self.errors.push(ServerJsonRpcMessage::error(error, Some(id)));
         }
     }
 
-    fn note_garbage(&mut self) {
-        self.garbage += 1;
-        if self.garbage > 1 {
+    fn note_invalid(&mut self, line: &[u8]) {
+        self.invalid_lines += 1;
+        if self.invalid_lines > 1 {
             return;
         }
-        let shown =
-            String::from_utf8_lossy(&self.line[..self.line.len().min(2 * SHOWN_GARBAGE)]).into_owned();
-        let shown = cut(shown.trim(), SHOWN_GARBAGE).escape_debug().to_string();
+        let shown = String::from_utf8_lossy(&line[..line.len().min(2 * SHOWN)]).into_owned();
+        let shown = truncate(shown.trim(), SHOWN).escape_debug().to_string();
         tracing::debug!(target: "upstream", server = %self.name, "a line on standard output is not an MCP message: {shown}");
-        self.findings.set(Some(format!("its standard output is no MCP, it begins with '{shown}'")));
+        self.problem.set(Some(format!("its standard output is not MCP; it begins with '{shown}'")));
     }
 }
 
-/// Finds the id of an answer from the edges of its line, where every common library writes it.
-fn answered_id(line: &[u8]) -> Option<RequestId> {
+/// Finds the id of a response at either end of its line, which is where every common library writes it.
+fn response_id(line: &[u8]) -> Option<RequestId> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim();
     let number = |text: &str| text.parse().ok().map(RequestId::Number);
@@ -181,7 +170,7 @@ fn answered_id(line: &[u8]) -> Option<RequestId> {
     if let Some((id, _)) = head.strip_prefix(r#""id":"#).and_then(|rest| rest.split_once(',')) {
         return number(id);
     }
-    // What stands right before the last brace is a key of the message itself, not of something inside.
+    // A key right before the last brace belongs to the message itself, not to a nested object.
     let (_, id) = text.strip_suffix('}')?.rsplit_once(r#""id":"#)?;
     number(id.trim())
 }
@@ -206,16 +195,16 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         match &message {
             JsonRpcMessage::Request(request) => {
-                self.waiting.insert(request.id.clone());
+                self.pending.insert(request.id.clone());
                 if is_handshake(&message) {
                     self.typed.insert(request.id.clone());
                 }
             }
-            // A cancelled request gets no answer.
+            // A canceled request gets no response.
             JsonRpcMessage::Notification(JsonRpcNotification {
                 notification: ClientNotification::CancelledNotification(cancelled),
                 ..
-            }) => self.waiting.retain(|id| Some(id) != cancelled.params.request_id.as_ref()),
+            }) => self.pending.retain(|id| Some(id) != cancelled.params.request_id.as_ref()),
             _ => {}
         }
         let write = self.write.clone();
@@ -228,31 +217,32 @@ where
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            if let Some(message) = self.made_up.pop() {
+            if let Some(message) = self.errors.pop() {
                 return Some(message);
             }
-            match self.read_line().await {
-                Ok(true) => {}
-                Ok(false) => return None,
+            let message = match self.read_line().await {
+                Ok(Some(Line::Whole(line))) => self.decode(&line),
+                Ok(Some(Line::TooLong { length, edges })) => {
+                    self.fail_too_long(length, &edges);
+                    continue;
+                }
+                Ok(None) => return None,
                 Err(error) => {
-                    self.findings.set(Some(format!("its standard output cannot be read: {error}")));
+                    self.problem.set(Some(format!("cannot read its standard output: {error}")));
                     return None;
                 }
-            }
-            let message = self.parse();
-            self.line.clear();
-            self.length = 0;
+            };
             if message.is_some() {
                 return message;
             }
-            if self.garbage >= self.limits.garbage_lines {
+            if self.invalid_lines >= self.limits.invalid_lines {
                 return None;
             }
         }
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // Only dropping the stream closes it.
+        // Dropping the stream is the only way to close it.
         self.write.lock().await.take();
         Ok(())
     }
@@ -270,8 +260,8 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|e| TestCaseError::fail(e.to_string()))?;
             let input = lines.join(&b'\n');
             let limits = Limits { message: 300, ..Limits::default() };
-            let mut transport = LineTransport::new("up".into(), &input[..], tokio::io::sink(), limits, Findings::default());
-            transport.waiting.insert(RequestId::Number(1));
+            let mut transport = LineTransport::new("up".into(), &input[..], tokio::io::sink(), limits, StdoutProblem::default());
+            transport.pending.insert(RequestId::Number(1));
             let count = runtime.block_on(async {
                 let mut count = 0;
                 while transport.receive().await.is_some() {
@@ -283,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Noise, and things that look much like messages.
+    /// Generates random bytes, and lines that look like messages.
     fn line() -> impl Strategy<Value = Vec<u8>> {
         let json = r#"\{"jsonrpc":"2.0",("id":(1|"1"|null|-1|1e9),)?("method":"[a-z/]{0,30}",)?"(result|error|params)":(\{\}|\[\]|null|7|"x{0,400}")\}"#;
         prop_oneof![proptest::collection::vec(any::<u8>(), 0..400), json.prop_map(String::into_bytes)]
@@ -299,7 +289,7 @@ mod tests {
             "{\"result\":{},\"jsonrpc\":\"2.0\",\"id\": 7}\r\n",
         ];
         for line in found {
-            assert_eq!(answered_id(line.as_bytes()), Some(RequestId::Number(7)), "{line}");
+            assert_eq!(response_id(line.as_bytes()), Some(RequestId::Number(7)), "{line}");
         }
         for line in [
             r#"{"result":{"id":9}}"#,
@@ -308,7 +298,7 @@ mod tests {
             "",
             r#"{"jsonrpc":"2.0","method":"x"}"#,
         ] {
-            assert_eq!(answered_id(line.as_bytes()), None, "{line}");
+            assert_eq!(response_id(line.as_bytes()), None, "{line}");
         }
     }
 }

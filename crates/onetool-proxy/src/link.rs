@@ -1,4 +1,4 @@
-//! One connection to an upstream, and the way in which everything else gets hold of the one in force.
+//! One connection to an upstream, and the handle that always uses the current one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,26 +10,27 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::breaker::Breaker;
-use crate::calls::Calls;
+use crate::in_flight::InFlightCalls;
 use crate::scrub::Scrubber;
 
-/// One connection.
+/// The part of a connection that calls use.
 pub(crate) struct Link {
+    /// Increases with every connection of the upstream.
     pub(crate) generation: u64,
     pub(crate) peer: Peer<RoleClient>,
-    pub(crate) calls: Arc<Calls>,
+    pub(crate) calls: Arc<InFlightCalls>,
     pub(crate) info: Arc<ServerPeerInfo>,
     /// Why the connection ended, once it has.
     pub(crate) lost: watch::Receiver<Option<Arc<str>>>,
 }
 
 impl Link {
-    /// Returns whether the upstream speaks a revision without sessions.
+    /// Returns whether the upstream uses a protocol revision without sessions.
     pub(crate) fn is_stateless(&self) -> bool {
         !self.info.protocol_version.has_initialize()
     }
 
-    /// Waits for the end of the connection and returns its reason.
+    /// Waits for the end of the connection and returns the reason.
     pub(crate) async fn lost(&self) -> Arc<str> {
         let mut lost = self.lost.clone();
         let reason = lost.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
@@ -37,7 +38,7 @@ impl Link {
     }
 }
 
-/// Whether there is a connection.
+/// The state of the connection, as calls see it.
 #[derive(Clone)]
 pub(crate) enum Phase {
     /// Connecting.
@@ -46,21 +47,21 @@ pub(crate) enum Phase {
     Up(Arc<Link>),
     /// Not connected; retrying automatically.
     Down(Arc<str>),
-    /// Not connected. A call after `again`, or the operator, starts another attempt.
-    GivenUp { reason: Arc<str>, again: Instant },
+    /// Not connected. A call after `retry_at`, or the operator, starts another attempt.
+    GivenUp { reason: Arc<str>, retry_at: Instant },
 }
 
-/// What tools, resources and prompts need to reach their upstream, whichever connection is in force.
-pub(crate) struct Access {
+/// How tools, resources and prompts reach their upstream, over whichever connection is current.
+pub(crate) struct UpstreamHandle {
     pub(crate) name: Arc<str>,
     pub(crate) timeout: Duration,
     pub(crate) scrubber: Arc<Scrubber>,
     pub(crate) breaker: Breaker,
     pub(crate) phase: watch::Sender<Phase>,
-    /// The operator wants a new attempt now.
+    /// Notified when the operator wants a new attempt now.
     pub(crate) reconnect: Arc<Notify>,
-    /// A call wants a new attempt, of an upstream that was given up.
-    pub(crate) called: Notify,
-    /// The newest generation that was found to be stale.
+    /// Notified when a call wants a new attempt after [`Phase::GivenUp`].
+    pub(crate) retry: Notify,
+    /// The newest generation whose session turned out to be stale.
     pub(crate) stale: watch::Sender<Option<u64>>,
 }

@@ -1,4 +1,4 @@
-//! Reads an upstream's lists, page by page.
+//! Fetches an upstream's lists, page by page.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use rmcp::service::ServiceError;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::Limits;
-use crate::answer::take;
-use crate::exchange::plain;
+use crate::config::Limits;
+use crate::decode::raw_result;
+use crate::json::take;
 use crate::link::Link;
 
-/// One of the lists of the protocol.
+/// One of the protocol's lists.
 #[derive(Clone, Copy)]
-pub(crate) enum Listing {
+pub(crate) enum List {
     Tools,
     Resources,
     Templates,
     Prompts,
 }
 
-impl Listing {
+impl List {
     fn method(self) -> &'static str {
         match self {
             Self::Tools => "tools/list",
@@ -44,11 +44,11 @@ impl Listing {
     }
 
     fn is_offered(self, link: &Link) -> bool {
-        let offered = &link.info.capabilities;
+        let capabilities = &link.info.capabilities;
         match self {
-            Self::Tools => offered.tools.is_some(),
-            Self::Resources | Self::Templates => offered.resources.is_some(),
-            Self::Prompts => offered.prompts.is_some(),
+            Self::Tools => capabilities.tools.is_some(),
+            Self::Resources | Self::Templates => capabilities.resources.is_some(),
+            Self::Prompts => capabilities.prompts.is_some(),
         }
     }
 
@@ -63,45 +63,45 @@ impl Listing {
     }
 }
 
-/// Reads a whole list; an empty one if the upstream does not offer it.
+/// Fetches all pages of a list; returns an empty list if the upstream does not offer it.
 ///
 /// # Errors
-/// When a page does not come within `patience`, or is no page.
-pub(crate) async fn list(
+/// If a page does not arrive within `page_timeout`, or is invalid.
+pub(crate) async fn fetch(
     link: &Link,
-    listing: Listing,
+    list: List,
     limits: &Limits,
-    patience: Duration,
+    page_timeout: Duration,
 ) -> Result<Vec<Value>, String> {
     let mut items = Vec::new();
-    if !listing.is_offered(link) {
+    if !list.is_offered(link) {
         return Ok(items);
     }
     let mut cursor: Option<String> = None;
     for _ in 0..limits.pages {
-        let asked = link.peer.send_request(listing.request(cursor.clone()));
-        let answer = timeout(patience, asked)
-            .await
-            .map_err(|_| format!("{} got no answer within {} s", listing.method(), patience.as_secs_f64()))?;
-        let mut page = match answer {
-            Ok(result) => plain(result).unwrap_or_default(),
+        let response = link.peer.send_request(list.request(cursor.clone()));
+        let response = timeout(page_timeout, response).await.map_err(|_| {
+            format!("no response to {} within {} s", list.method(), page_timeout.as_secs_f64())
+        })?;
+        let mut page = match response {
+            Ok(result) => raw_result(result).unwrap_or_default(),
             Err(ServiceError::McpError(error)) => {
-                return Err(format!("{} was refused: {}", listing.method(), error.message));
+                return Err(format!("{} was rejected: {}", list.method(), error.message));
             }
-            Err(error) => return Err(format!("{} failed: {error}", listing.method())),
+            Err(error) => return Err(format!("{} failed: {error}", list.method())),
         };
-        let Value::Array(listed) = take(&mut page, listing.field()) else {
-            return Err(format!("the answer to {} has no list of {}", listing.method(), listing.field()));
+        let Value::Array(page_items) = take(&mut page, list.field()) else {
+            return Err(format!("invalid response to {}: it has no list of {}", list.method(), list.field()));
         };
-        items.extend(listed);
+        items.extend(page_items);
         let next = page["nextCursor"].as_str().filter(|next| !next.is_empty()).map(str::to_owned);
-        // A server that gives the same cursor again would be followed in circles.
+        // A server that repeats its cursor would make this an endless loop.
         if next.is_none() || next == cursor || items.len() >= limits.items {
             if items.len() > limits.items {
                 tracing::warn!(
-                    method = listing.method(),
+                    method = list.method(),
                     limit = limits.items,
-                    "a list is too long and is cut"
+                    "list truncated: too many items"
                 );
                 items.truncate(limits.items);
             }
@@ -109,6 +109,6 @@ pub(crate) async fn list(
         }
         cursor = next;
     }
-    tracing::warn!(method = listing.method(), limit = limits.pages, "a list has too many pages and is cut");
+    tracing::warn!(method = list.method(), limit = limits.pages, "list truncated: too many pages");
     Ok(items)
 }

@@ -9,41 +9,41 @@ use onetool_core::{
 use rmcp::model::{ClientRequest, GetPromptRequest, GetPromptRequestParams, Reference};
 use serde_json::Value;
 
-use crate::answer::prompt_output;
 use crate::call::Round;
-use crate::link::Access;
+use crate::convert::prompt_output;
+use crate::link::UpstreamHandle;
 use crate::names::prompt_name;
 
-/// A prompt of an upstream, got over whichever connection is in force.
+/// A prompt of an upstream, fetched over whichever connection is current.
 struct UpstreamPrompt {
     spec: PromptSpec,
-    /// What the upstream calls it.
+    /// The name that the upstream uses.
     own_name: String,
-    access: Arc<Access>,
+    upstream: Arc<UpstreamHandle>,
 }
 
-/// Makes the prompts of a list. One that cannot be used is left out and logged.
-pub(crate) fn prompts(listed: Vec<Value>, access: &Arc<Access>) -> Vec<Arc<dyn Prompt>> {
-    let mut taken = HashSet::new();
+/// Converts listed prompts. Skips and logs invalid ones.
+pub(crate) fn prompts(listed: Vec<Value>, upstream: &Arc<UpstreamHandle>) -> Vec<Arc<dyn Prompt>> {
+    let mut seen = HashSet::new();
     let mut prompts: Vec<Arc<dyn Prompt>> = Vec::new();
     for definition in listed {
         let reason = match definition["name"].as_str().filter(|name| !name.is_empty()) {
             None => "it has no name".to_owned(),
-            Some(name) if !taken.insert(prompt_name(&access.name, name)) => {
-                format!("the name of '{name}' is taken by an earlier one")
+            Some(name) if !seen.insert(prompt_name(&upstream.name, name)) => {
+                format!("duplicate name '{name}'")
             }
             Some(name) => {
-                prompts.push(Arc::new(UpstreamPrompt::new(name, &definition, access)));
+                prompts.push(Arc::new(UpstreamPrompt::new(name, &definition, upstream)));
                 continue;
             }
         };
-        tracing::warn!(server = %access.name, "a prompt is left out: {reason}");
+        tracing::warn!(server = %upstream.name, "prompt skipped: {reason}");
     }
     prompts
 }
 
 impl UpstreamPrompt {
-    fn new(name: &str, definition: &Value, access: &Arc<Access>) -> Self {
+    fn new(name: &str, definition: &Value, upstream: &Arc<UpstreamHandle>) -> Self {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let arguments = definition["arguments"].as_array().into_iter().flatten();
         let arguments = arguments.filter_map(|argument| {
@@ -54,12 +54,12 @@ impl UpstreamPrompt {
             })
         });
         let spec = PromptSpec {
-            name: prompt_name(&access.name, name),
+            name: prompt_name(&upstream.name, name),
             title: text(&definition["title"]),
             description: text(&definition["description"]),
             arguments: arguments.collect(),
         };
-        Self { spec, own_name: name.to_owned(), access: access.clone() }
+        Self { spec, own_name: name.to_owned(), upstream: upstream.clone() }
     }
 }
 
@@ -74,15 +74,15 @@ impl Prompt for UpstreamPrompt {
         cx: &'a CallContext,
     ) -> BoxFuture<'a, Result<PromptOutput, PromptError>> {
         Box::pin(async move {
-            let make = |round: &Round| {
+            let build = |round: &Round| {
                 let mut params = GetPromptRequestParams::new(self.own_name.clone());
                 params.arguments = Some(args.clone());
-                params.input_responses.clone_from(&round.answers);
+                params.input_responses.clone_from(&round.responses);
                 params.request_state.clone_from(&round.state);
                 ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
             };
-            let result = self.access.call(&make, cx, true).await?;
-            let pack = &*self.access.name;
+            let result = self.upstream.call(&build, cx, true).await?;
+            let pack = &*self.upstream.name;
             prompt_output(pack, result)
                 .map_err(|reason| PromptError::Failed { message: format!("server '{pack}': {reason}") })
         })
@@ -90,6 +90,6 @@ impl Prompt for UpstreamPrompt {
 
     fn complete<'a>(&'a self, argument: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
         let reference = Reference::for_prompt(self.own_name.clone());
-        Box::pin(self.access.complete(reference, argument, typed))
+        Box::pin(self.upstream.complete(reference, argument, typed))
     }
 }

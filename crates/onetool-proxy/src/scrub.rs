@@ -1,22 +1,22 @@
-//! Takes an upstream's secrets out of what is logged or told.
+//! Removes an upstream's secrets from logs and error messages.
 
-use crate::Transport;
+use crate::config::Transport;
 
-/// Shorter values are words that occur everywhere, and hiding them would say what they are.
+/// Shorter values are ordinary words, and redacting them would reveal what they are.
 const SECRET_MIN: usize = 6;
 
-/// Longest message that is told; an upstream may put a whole page into it.
-const TOLD: usize = 600;
+/// Maximum length of an error message: an upstream may put a whole page into it.
+const MESSAGE_MAX: usize = 600;
 
-/// The values that must not be seen: those of `env` and of the headers.
+/// The values to redact: those of `env`, of the headers, and the secrets in the URL.
 #[derive(Default)]
 pub(crate) struct Scrubber {
-    values: Vec<String>,
+    secrets: Vec<String>,
 }
 
 impl Scrubber {
-    pub(crate) fn of(transport: &Transport) -> Self {
-        let mut values: Vec<String> = match transport {
+    pub(crate) fn from_transport(transport: &Transport) -> Self {
+        let mut secrets: Vec<String> = match transport {
             Transport::Stdio { env, .. } => env.values().cloned().collect(),
             Transport::Http { url, headers } => {
                 // "Bearer abc" is a secret, and so is "abc" alone.
@@ -26,26 +26,26 @@ impl Scrubber {
                 parts.map(str::to_owned).chain(query).chain(url.password().map(str::to_owned)).collect()
             }
         };
-        values.retain(|value| value.chars().count() >= SECRET_MIN);
-        // The longest first, so that no piece of a secret is left over where one holds another.
-        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        values.dedup();
-        Self { values }
+        secrets.retain(|secret| secret.chars().count() >= SECRET_MIN);
+        // The longest first, so that no part of a secret remains if another one is contained in it.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.dedup();
+        Self { secrets }
     }
 
     pub(crate) fn scrub(&self, text: &str) -> String {
-        self.values.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[redacted]"))
+        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "[redacted]"))
     }
 
-    /// Makes a message fit to be told: without secrets, on one line, and no longer than somebody reads.
-    pub(crate) fn tidy(&self, message: &str) -> String {
+    /// Prepares an error message: without secrets, on one line, and of limited length.
+    pub(crate) fn clean(&self, message: &str) -> String {
         let text = self.scrub(message).split_whitespace().collect::<Vec<_>>().join(" ");
-        cut(&text, TOLD).to_owned()
+        truncate(&text, MESSAGE_MAX).to_owned()
     }
 }
 
-/// Cuts a text to at most `max` bytes, at a character.
-pub(crate) fn cut(text: &str, max: usize) -> &str {
+/// Truncates a text to at most `max` bytes, at a character boundary.
+pub(crate) fn truncate(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
@@ -58,11 +58,12 @@ mod tests {
         let env = [("A", "secret"), ("B", "secret-longer"), ("C", "short")];
         let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let stdio = Transport::Stdio { command: "x".into(), args: vec![], env, directory: None };
-        assert_eq!(Scrubber::of(&stdio).scrub("secret-longer secret short"), "[redacted] [redacted] short");
+        let text = Scrubber::from_transport(&stdio).scrub("secret-longer secret short");
+        assert_eq!(text, "[redacted] [redacted] short");
         let headers = [("Authorization".to_owned(), "Bearer abcdefgh".to_owned())].into();
         let http = Transport::Http { url: "https://u:passwd@h/?k=queryvalue".parse().unwrap(), headers };
-        let text = Scrubber::of(&http).scrub("Bearer abcdefgh, abcdefgh, passwd, queryvalue");
+        let text = Scrubber::from_transport(&http).scrub("Bearer abcdefgh, abcdefgh, passwd, queryvalue");
         assert_eq!(text, "[redacted], [redacted], [redacted], [redacted]");
-        assert_eq!(cut("aé", 2), "a");
+        assert_eq!(truncate("aé", 2), "a");
     }
 }

@@ -1,4 +1,4 @@
-//! What an upstream offers at one moment, and how it is doing.
+//! What an upstream currently offers, and the state of its connection.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use onetool_core::{Prompt, Resource, Tool};
 
-/// What an upstream offers at one moment.
+/// What an upstream offers at one point in time.
 ///
-/// While there is no connection the lists stay as they were, and a call says why it cannot be made. They are empty
-/// before the first connection.
+/// The lists are empty before the first connection. While disconnected they stay unchanged, and calls fail with the
+/// reason.
 #[derive(Clone)]
 pub struct Snapshot {
-    /// How the connection is doing.
+    /// The state of the connection.
     pub state: State,
     /// Its tools, named `{pack}.{tool}`.
     pub tools: Vec<Arc<dyn Tool>>,
@@ -20,13 +20,13 @@ pub struct Snapshot {
     pub resources: Vec<Arc<dyn Resource>>,
     /// Its prompts, named `{pack}_{prompt}`.
     pub prompts: Vec<Arc<dyn Prompt>>,
-    /// What it says about its own use.
+    /// The server's instructions.
     pub instructions: Option<String>,
-    /// The name it gives itself.
+    /// The server's name for itself.
     pub server_name: Option<String>,
-    /// Its version.
+    /// The server's version.
     pub server_version: Option<String>,
-    /// The protocol revision in use.
+    /// The negotiated protocol revision.
     pub protocol_version: Option<String>,
 }
 
@@ -57,38 +57,38 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-/// How the connection to an upstream is doing. Its text says what is wrong and what to do.
+/// The state of the connection to an upstream. Its text says what is wrong and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// The first attempt is in flight, or a new session is being opened.
+    /// The first attempt is running, or a new session is being opened.
     Connecting,
-    /// It can be called.
+    /// The upstream can be called.
     Connected,
-    /// It could not be reached, or was lost, and is tried again.
+    /// The connection failed or was lost, and is retried automatically.
     BackingOff {
         /// Why.
         reason: Arc<str>,
-        /// How many times in a row it has failed.
+        /// Number of recent failures.
         attempt: u32,
-        /// When the next attempt begins, or began.
+        /// When the next attempt starts, or started.
         until: Instant,
     },
-    /// It is not tried again before somebody asks for it or calls it.
+    /// The connection failed and is not retried before a call or the operator asks for it.
     Failed {
         /// Why.
         reason: Arc<str>,
     },
-    /// The configuration switches it off.
+    /// The upstream is disabled in the configuration, or was shut down.
     Disabled,
 }
 
 impl State {
-    /// Returns whether calls can be made.
+    /// Returns whether the upstream can be called.
     pub fn is_connected(&self) -> bool {
         matches!(self, Self::Connected)
     }
 
-    /// Returns why it is not connected, where there is a reason.
+    /// Returns why it is not connected, if a failure is the reason.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::BackingOff { reason, .. } | Self::Failed { reason } => Some(reason),

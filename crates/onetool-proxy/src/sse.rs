@@ -1,4 +1,5 @@
-//! The transport before streamable HTTP: messages come as events of one stream, which also names where to send ours.
+//! The HTTP+SSE transport of revision 2024-11-05: one event stream carries all messages from the server, and names the
+//! URL to send ours to.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,32 +16,32 @@ use rmcp::transport::streamable_http_client::HttpStatusError;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::events;
+use crate::body;
+use crate::decode::{self, Form, is_handshake, request_id};
 use crate::http::{EVENTS, Headers, HttpError, content_type};
-use crate::unreadable::{self, Form, Reader, is_handshake, request_id};
 
-/// How long such a server may take to name where messages go; it is the first thing that it says.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for the URL for messages, which is the first event of the stream.
+const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One stream of events, and where messages go.
-pub(crate) struct EventTransport {
-    reader: Reader,
+/// An open event stream, and the URL for messages.
+pub(crate) struct SseTransport {
+    server: Arc<str>,
     client: reqwest::Client,
     headers: HeaderMap,
-    target: Url,
+    endpoint: Url,
     events: BoxedSseResponse,
-    /// Requests of the handshake, whose answers the SDK wants in its own types.
+    /// Requests of the handshake, whose responses the SDK needs in its own types.
     typed: HashSet<RequestId>,
 }
 
-/// Opens the stream, if the server has this transport.
+/// Opens the stream; `None` if the server does not support this transport.
 pub(crate) async fn open(
     server: Arc<str>,
     url: &Url,
     client: reqwest::Client,
     headers: Headers,
     max_message: usize,
-) -> Option<EventTransport> {
+) -> Option<SseTransport> {
     let headers: HeaderMap = headers.into_iter().collect();
     let opened = async {
         let request = client.get(url.clone()).headers(headers.clone()).header(ACCEPT, EVENTS);
@@ -48,22 +49,22 @@ pub(crate) async fn open(
         if !content_type(&response).starts_with(EVENTS) {
             return None;
         }
-        let mut events = events::plain(response, max_message);
+        let mut events = body::events(response, max_message);
         let first = events.next().await?.ok()?;
         (first.event.as_deref() == Some("endpoint")).then_some((first.data?, events))
     };
-    let (target, events) = timeout(PATIENCE, opened).await.ok()??;
-    let target = url.join(target.trim()).ok()?;
-    // Headers may carry credentials, which are for nobody but the server that the operator named.
-    if target.origin() != url.origin() {
-        tracing::warn!(%server, "its stream names another origin to send messages to, {}", target.origin().ascii_serialization());
+    let (endpoint, events) = timeout(ENDPOINT_TIMEOUT, opened).await.ok()??;
+    let endpoint = url.join(endpoint.trim()).ok()?;
+    // Headers may contain credentials, which only the configured server may see.
+    if endpoint.origin() != url.origin() {
+        let origin = endpoint.origin().ascii_serialization();
+        tracing::warn!(%server, "its event stream names an endpoint on another origin, {origin}");
         return None;
     }
-    let reader = Reader { server, form: Form::Raw };
-    Some(EventTransport { reader, client, headers, target, events, typed: HashSet::new() })
+    Some(SseTransport { server, client, headers, endpoint, events, typed: HashSet::new() })
 }
 
-impl Transport<RoleClient> for EventTransport {
+impl Transport<RoleClient> for SseTransport {
     type Error = HttpError;
 
     fn send(
@@ -75,7 +76,7 @@ impl Transport<RoleClient> for EventTransport {
         {
             self.typed.insert(request.id.clone());
         }
-        let request = self.client.post(self.target.clone()).headers(self.headers.clone()).json(&message);
+        let request = self.client.post(self.endpoint.clone()).headers(self.headers.clone()).json(&message);
         async move {
             let status = request.send().await?.status();
             if status.is_success() { Ok(()) } else { Err(HttpStatusError::new(status.as_u16(), None).into()) }
@@ -84,21 +85,21 @@ impl Transport<RoleClient> for EventTransport {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            // What breaks off is over: such a server has no way to go on with a stream.
+            // A stream that ends or breaks is lost: this transport cannot resume one.
             let event = self.events.next().await?.ok()?;
             if event.event.is_some_and(|kind| kind != "message") {
                 continue;
             }
             let Some(data) = event.data else { continue };
-            let read = unreadable::data(data.as_bytes()).and_then(|message| {
+            let decoded = decode::parse(data.as_bytes()).and_then(|message| {
                 let id = message.get("id").and_then(request_id);
                 let is_typed = id.is_some_and(|id| self.typed.contains(&id));
-                unreadable::typed(message, if is_typed { Form::Typed } else { Form::Raw })
+                decode::typed(message, if is_typed { Form::Typed } else { Form::Raw })
                     .map_err(|error| error.to_string())
             });
-            let message = match read {
+            let message = match decoded {
                 Ok(message) => Some(message),
-                Err(error) => unreadable::replaced(&self.reader.server, data.as_bytes(), &error),
+                Err(error) => decode::error_for_message(&self.server, data.as_bytes(), &error),
             };
             if message.is_some() {
                 return message;

@@ -1,4 +1,4 @@
-//! What a child writes to its standard error: read to the end whatever it is, logged with measure, remembered a little.
+//! A child's standard error: always read to the end, logged up to a rate, with the last lines kept.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -9,135 +9,139 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::scrub::{Scrubber, cut};
+use crate::scrub::{Scrubber, truncate};
 
+/// Maximum length of a line that is logged and shown.
 const LINE_MAX: usize = 2000;
-/// What is read of a line: more than is shown, so that a secret at the cut is still seen whole and taken out.
+/// Maximum length of a line that is read: more than is shown, so that a secret at the cut is complete when it is
+/// redacted.
 const READ_MAX: usize = 2 * LINE_MAX;
-const REMEMBERED: usize = 3;
-/// So many lines of all children of an upstream are kept for a person to read.
-const SHOWN: usize = 100;
-const REMEMBERED_LINE_MAX: usize = 200;
-/// So many lines are logged in one [`PERIOD`]; the rest is counted.
+/// Number of lines in the error message of a child, and their maximum length.
+const LAST_LINES: usize = 3;
+const LAST_LINE_MAX: usize = 200;
+/// Number of lines of all children of an upstream that are kept for the operator.
+const HISTORY: usize = 100;
+/// Maximum number of lines logged in one [`PERIOD`]; the others are only counted.
 const LINES_PER_PERIOD: usize = 100;
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// The last lines of a child's standard error.
+/// The last lines of one child's standard error, for error messages.
 #[derive(Clone, Default)]
-pub(crate) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+pub(crate) struct LastLines(Arc<Mutex<VecDeque<String>>>);
 
-impl LastWords {
+impl LastLines {
     fn push(&self, line: &str) {
         let mut lines = self.0.lock().unpoisoned();
-        if lines.len() == REMEMBERED {
+        if lines.len() == LAST_LINES {
             lines.pop_front();
         }
-        lines.push_back(cut(line, REMEMBERED_LINE_MAX).to_owned());
+        lines.push_back(truncate(line, LAST_LINE_MAX).to_owned());
     }
 
-    /// Returns the last lines as one, if there were any.
+    /// Returns the last lines as one, if there are any.
     pub(crate) fn get(&self) -> Option<String> {
         let lines = self.0.lock().unpoisoned();
         (!lines.is_empty()).then(|| lines.iter().map(String::as_str).collect::<Vec<_>>().join(" | "))
     }
 }
 
-/// What the children of one upstream wrote to their standard error, for a person to read.
+/// The last lines that all children of an upstream wrote to standard error, for the operator.
 #[derive(Clone, Default)]
-pub(crate) struct ErrorOutput(Arc<Mutex<VecDeque<String>>>);
+pub(crate) struct StderrHistory(Arc<Mutex<VecDeque<String>>>);
 
-impl ErrorOutput {
+impl StderrHistory {
     fn push(&self, line: &str) {
         let mut lines = self.0.lock().unpoisoned();
-        if lines.len() == SHOWN {
+        if lines.len() == HISTORY {
             lines.pop_front();
         }
         lines.push_back(line.to_owned());
     }
 
-    /// Returns the last lines, the oldest first.
+    /// Returns the lines, the oldest first.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.lock().unpoisoned().iter().cloned().collect()
     }
 }
 
-/// Where the lines of a child go, beside the log.
-pub(crate) struct Readers {
-    pub(crate) last_words: LastWords,
-    pub(crate) output: ErrorOutput,
-    /// Cancelled by the first line that names [`QUESTION`].
-    pub(crate) complaint: CancellationToken,
+/// Where the lines of a child go, in addition to the log.
+pub(crate) struct StderrSinks {
+    pub(crate) last_lines: LastLines,
+    pub(crate) history: StderrHistory,
+    /// Canceled by the first line that contains [`DISCOVER`].
+    pub(crate) discover_mentioned: CancellationToken,
 }
 
-/// The method that a server of an old SDK names when it fails on it, without exiting.
-const QUESTION: &str = "server/discover";
+/// The method that servers of old SDKs mention in an error when they fail on it without exiting.
+const DISCOVER: &str = "server/discover";
 
-/// Reads a child's standard error until it ends.
+/// Reads a child's standard error to the end.
 pub(crate) async fn drain(
     mut stream: impl AsyncRead + Unpin,
     name: Arc<str>,
     scrubber: Arc<Scrubber>,
-    readers: Readers,
+    sinks: StderrSinks,
 ) {
-    let mut log = MeasuredLog { name, period: Instant::now(), logged: 0, left_out: 0 };
+    let mut log = RateLimitedLog { name, period_start: Instant::now(), logged: 0, skipped: 0 };
     let (mut buffer, mut line) = (vec![0; 8192], Vec::new());
     loop {
-        // A stream that cannot be read has ended for us.
+        // A read error is treated as the end of the stream.
         let count = stream.read(&mut buffer).await.unwrap_or(0);
         for piece in buffer[..count].split_inclusive(|byte| *byte == b'\n') {
-            // The rest of a line that is too long is dropped here, so a flood without line breaks costs nothing.
+            // The rest of a line over the limit is dropped, so a flood without line breaks takes no memory.
             let room = READ_MAX - line.len();
             line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
-                finish(&mut line, &mut log, &scrubber, &readers);
+                finish_line(&mut line, &mut log, &scrubber, &sinks);
             }
         }
         if count == 0 {
-            finish(&mut line, &mut log, &scrubber, &readers);
-            return log.flush();
+            finish_line(&mut line, &mut log, &scrubber, &sinks);
+            return log.start_period();
         }
     }
 }
 
-fn finish(line: &mut Vec<u8>, log: &mut MeasuredLog, scrubber: &Scrubber, readers: &Readers) {
+fn finish_line(line: &mut Vec<u8>, log: &mut RateLimitedLog, scrubber: &Scrubber, sinks: &StderrSinks) {
     let text = scrubber.scrub(String::from_utf8_lossy(line).trim());
-    let text = cut(&text, LINE_MAX);
+    let text = truncate(&text, LINE_MAX);
     line.clear();
-    if text.contains(QUESTION) {
-        readers.complaint.cancel();
+    if text.contains(DISCOVER) {
+        sinks.discover_mentioned.cancel();
     }
     if !text.is_empty() {
-        readers.last_words.push(text);
-        readers.output.push(text);
+        sinks.last_lines.push(text);
+        sinks.history.push(text);
         log.line(text);
     }
 }
 
-struct MeasuredLog {
+struct RateLimitedLog {
     name: Arc<str>,
-    period: Instant,
+    period_start: Instant,
     logged: usize,
-    left_out: usize,
+    skipped: usize,
 }
 
-impl MeasuredLog {
+impl RateLimitedLog {
     fn line(&mut self, text: &str) {
-        if self.period.elapsed() >= PERIOD {
-            self.flush();
+        if self.period_start.elapsed() >= PERIOD {
+            self.start_period();
         }
         if self.logged < LINES_PER_PERIOD {
             self.logged += 1;
-            // Under a name of its own, which a filter has to ask for: servers log what callers give them.
+            // A separate target, which a filter has to name: servers log what callers send them.
             tracing::debug!(target: "upstream", server = %self.name, "stderr: {text}");
         } else {
-            self.left_out += 1;
+            self.skipped += 1;
         }
     }
 
-    fn flush(&mut self) {
-        if self.left_out > 0 {
-            tracing::debug!(target: "upstream", server = %self.name, lines = self.left_out, "stderr: further lines left out");
+    /// Logs how many lines were skipped, and starts a new period.
+    fn start_period(&mut self) {
+        if self.skipped > 0 {
+            tracing::debug!(target: "upstream", server = %self.name, lines = self.skipped, "stderr: more lines skipped");
         }
-        (self.period, self.logged, self.left_out) = (Instant::now(), 0, 0);
+        (self.period_start, self.logged, self.skipped) = (Instant::now(), 0, 0);
     }
 }

@@ -1,64 +1,68 @@
-//! Keeps one upstream connected: connects, follows its lists, comes back after a loss, and gives up when that is wise.
+//! Keeps one upstream connected: follows its lists, reconnects after a failure, and gives up after repeated ones.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use onetool_core::Resource;
 use rmcp::model::SubscriptionFilter;
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
-use crate::connect::{Cause, ConnectError, Connection, Connector, Opening};
-use crate::link::{Access, Link, Phase};
-use crate::lists::{Listing, list};
-use crate::scrub::cut;
-use crate::tap::{Changes, List};
-use crate::{Snapshot, State, Transport, prompt, resource, tool};
+use crate::config::Transport;
+use crate::connect::{ConnectError, Connection, Connector, FailureKind, Handshake};
+use crate::intercept::{ChangedList, ChangedLists};
+use crate::link::{Link, Phase, UpstreamHandle};
+use crate::lists::{self, List};
+use crate::scrub::truncate;
+use crate::snapshot::{Snapshot, State};
+use crate::{prompt, resource, tool};
 
-/// The longest version that is remembered; the server chooses it.
+/// Maximum length of a remembered version, which the server chooses.
 const MAX_VERSION: usize = 200;
 
-/// How long to wait for what is remembered of a server; the worst is that it is asked once more.
-const RECALL_PATIENCE: Duration = Duration::from_millis(500);
+/// How long to wait for what is remembered about a server. Without it, `server/discover` is merely sent once more.
+const RECALL_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long to wait before a stream of news that ended is opened again.
+/// How long to wait before a closed stream of change notifications is opened again.
 const LISTEN_PAUSE: Duration = Duration::from_secs(5);
 
 /// Keeps one upstream connected.
 pub(crate) struct Supervisor {
     pub(crate) connector: Arc<Connector>,
-    pub(crate) access: Arc<Access>,
+    pub(crate) upstream: Arc<UpstreamHandle>,
     pub(crate) snapshot: watch::Sender<Arc<Snapshot>>,
-    /// Connections that were replaced and still carry calls.
+    /// Connections that were replaced and still have in-flight calls.
     pub(crate) retired: TaskTracker,
 }
 
-/// Why a connection is over.
+/// Why a connection ended.
 enum End {
-    /// It was lost, for this reason.
+    /// The connection was lost, for this reason.
     Lost(Arc<str>),
-    /// It is to be replaced by a new one at once.
+    /// A new connection replaces it immediately.
     Replaced,
-    /// Nobody needs it any more.
+    /// The upstream is shutting down.
     Shutdown,
 }
 
 impl Supervisor {
-    /// Runs until it is told to shut down.
+    /// Runs until shutdown.
     pub(crate) async fn run(self) {
         let shutdown = self.connector.shutdown.clone();
         let mut failures = Failures::default();
-        let (mut generation, mut era) = (0, Era::recalled(&self.connector).await);
+        let (mut generation, mut handshake) = (0, HandshakeChoice::recall(&self.connector).await);
         loop {
             generation += 1;
-            let failure = match Box::pin(self.attempt(generation, era.opening)).await {
+            let failure = match Box::pin(self.connect(generation, handshake.current)).await {
                 Ok(connection) => {
-                    era.found(&connection, &self.connector);
+                    handshake.succeeded(&connection, &self.connector);
                     failures.is_last_chance = false;
-                    match self.attend(connection).await {
+                    match self.serve(connection).await {
                         End::Lost(reason) => {
-                            ConnectError { reason: reason.to_string(), cause: Cause::Passing }
+                            ConnectError { reason: reason.to_string(), kind: FailureKind::Transient }
                         }
                         End::Replaced => {
                             self.publish(Phase::Connecting, |snapshot| snapshot.state = State::Connecting);
@@ -68,8 +72,8 @@ impl Supervisor {
                         End::Shutdown => break,
                     }
                 }
-                Err(error) if era.blames_the_question(&error) && !shutdown.is_cancelled() => {
-                    tracing::info!(server = %self.connector.name, "started again with `initialize`: {}", error.reason);
+                Err(error) if handshake.failed(&error) && !shutdown.is_cancelled() => {
+                    tracing::info!(server = %self.connector.name, "restarting with `initialize`: {}", error.reason);
                     continue;
                 }
                 Err(error) => error,
@@ -77,11 +81,11 @@ impl Supervisor {
             if shutdown.is_cancelled() {
                 break;
             }
-            let is_asked_for = self.after_failure(failure, &mut failures).await;
+            let was_requested = self.wait_after_failure(failure, &mut failures).await;
             if shutdown.is_cancelled() {
                 break;
             }
-            if is_asked_for {
+            if was_requested {
                 self.publish(Phase::Connecting, |snapshot| snapshot.state = State::Connecting);
             }
         }
@@ -92,101 +96,100 @@ impl Supervisor {
         });
     }
 
-    /// Connects and reads the first lists.
-    async fn attempt(&self, generation: u64, opening: Opening) -> Result<Connection, ConnectError> {
-        let connection = self.connector.connect(generation, opening).await?;
+    /// Connects and fetches all lists.
+    async fn connect(&self, generation: u64, handshake: Handshake) -> Result<Connection, ConnectError> {
+        let connection = self.connector.connect(generation, handshake).await?;
         let shutdown = self.connector.shutdown.clone();
-        let listed = tokio::select! {
-            listed = self.lists(&connection.link) => listed,
-            () = shutdown.cancelled() => Err("onetool shuts down".to_owned()),
+        let lists = tokio::select! {
+            lists = self.fetch_all(&connection.link) => lists,
+            () = shutdown.cancelled() => Err("onetool is shutting down".to_owned()),
         };
-        match listed {
+        match lists {
             Ok(lists) => {
-                self.access.breaker.reset();
+                self.upstream.breaker.reset();
                 let info = connection.link.info.clone();
                 let server = info.server_info.clone();
                 self.publish(Phase::Up(connection.link.clone()), |snapshot| {
                     *snapshot = Snapshot {
                         state: State::Connected,
                         instructions: info.instructions.clone(),
-                        server_name: server.as_ref().map(|it| it.name.clone()),
-                        server_version: server.map(|it| it.version).filter(|version| !version.is_empty()),
+                        server_name: server.as_ref().map(|server| server.name.clone()),
+                        server_version: server.map(|server| server.version).filter(|it| !it.is_empty()),
                         protocol_version: Some(info.protocol_version.as_str().to_owned()),
                         ..lists
                     };
                 });
                 Ok(connection)
             }
-            Err(seen) => {
-                let reason = connection.close(&self.connector, &seen).await;
-                Err(ConnectError { reason: reason.to_string(), cause: Cause::Passing })
+            Err(reason) => {
+                let reason = connection.close(&self.connector, &reason).await;
+                Err(ConnectError { reason: reason.to_string(), kind: FailureKind::Transient })
             }
         }
     }
 
-    /// Reads all lists. Without its tools an upstream is of no use; the others may be missing.
-    async fn lists(&self, link: &Link) -> Result<Snapshot, String> {
+    /// Fetches all lists. Only the list of tools is required; the others are empty if they cannot be fetched.
+    async fn fetch_all(&self, link: &Link) -> Result<Snapshot, String> {
         let (tools, resources, prompts) = tokio::join!(
-            self.list(link, Listing::Tools),
-            self.resources(link),
-            self.list(link, Listing::Prompts)
+            self.fetch(link, List::Tools),
+            self.fetch_resources(link),
+            self.fetch(link, List::Prompts)
         );
         let mut lists = Snapshot::new(State::Connected);
-        lists.tools = tool::tools(tools?, &self.access);
-        lists.resources = resources.unwrap_or_else(|reason| self.missing(&reason));
-        lists.prompts = prompt::prompts(prompts.unwrap_or_else(|reason| self.missing(&reason)), &self.access);
+        lists.tools = tool::tools(tools?, &self.upstream);
+        lists.resources = self.or_empty(resources);
+        lists.prompts = prompt::prompts(self.or_empty(prompts), &self.upstream);
         Ok(lists)
     }
 
-    async fn resources(&self, link: &Link) -> Result<Vec<Arc<dyn onetool_core::Resource>>, String> {
-        let (listed, templates) =
-            tokio::join!(self.list(link, Listing::Resources), self.list(link, Listing::Templates));
-        // Many servers have the one and refuse the other.
-        let templates = templates.unwrap_or_else(|reason| self.missing(&reason));
-        Ok(resource::resources(listed?, templates, &self.access))
+    async fn fetch_resources(&self, link: &Link) -> Result<Vec<Arc<dyn Resource>>, String> {
+        let (resources, templates) =
+            tokio::join!(self.fetch(link, List::Resources), self.fetch(link, List::Templates));
+        // Many servers have resources but reject the request for templates.
+        let templates = self.or_empty(templates);
+        Ok(resource::resources(resources?, templates, &self.upstream))
     }
 
-    async fn list(&self, link: &Link, listing: Listing) -> Result<Vec<serde_json::Value>, String> {
+    async fn fetch(&self, link: &Link, list: List) -> Result<Vec<Value>, String> {
         let config = &self.connector.config;
-        list(link, listing, &config.limits, config.connect_timeout).await
+        lists::fetch(link, list, &config.limits, config.connect_timeout).await
     }
 
-    fn missing<T: Default>(&self, reason: &str) -> T {
-        tracing::warn!(server = %self.connector.name, "{reason}");
-        T::default()
+    /// Returns a list; an empty one, with a warning, if it could not be fetched.
+    fn or_empty<T>(&self, list: Result<Vec<T>, String>) -> Vec<T> {
+        list.unwrap_or_else(|reason| {
+            tracing::warn!(server = %self.connector.name, "{reason}");
+            Vec::new()
+        })
     }
 
-    /// Stays with a connection until it is over, and cleans up after it.
-    async fn attend(&self, mut connection: Connection) -> End {
+    /// Follows a connection until it ends, and cleans up after it.
+    async fn serve(&self, mut connection: Connection) -> End {
         tracing::info!(server = %self.connector.name, "connected");
-        let (link, changes) = (connection.link.clone(), connection.changes.clone());
-        let mut stale = self.access.stale.subscribe();
+        let (link, changed_lists) = (connection.link.clone(), connection.changed_lists.clone());
+        let mut stale = self.upstream.stale.subscribe();
         let is_stale = async {
             let _ = stale.wait_for(|stale| stale.is_some_and(|stale| stale >= link.generation)).await;
         };
-        let seen = tokio::select! {
-            () = connection.ended() => None,
+        let (reason, end) = tokio::select! {
+            () = connection.ended() => ("the connection was closed", None),
             () = is_stale => {
-                self.access.phase.send_replace(Phase::Connecting);
+                self.upstream.phase.send_replace(Phase::Connecting);
                 self.retire(connection);
                 return End::Replaced;
             }
-            () = self.access.reconnect.notified() => Some(("it is connected again", End::Replaced)),
-            () = self.connector.shutdown.cancelled() => Some(("onetool shuts down", End::Shutdown)),
-            () = self.follow(&link, &changes) => None,
-        };
-        let (seen, end) = match seen {
-            Some((seen, end)) => (seen, Some(end)),
-            None => ("the connection was closed", None),
+            () = self.upstream.reconnect.notified() => ("reconnecting", Some(End::Replaced)),
+            () = self.connector.shutdown.cancelled() => ("onetool is shutting down", Some(End::Shutdown)),
+            () = self.follow(&link, &changed_lists) => ("the connection was closed", None),
         };
         if matches!(end, Some(End::Replaced)) {
-            self.access.phase.send_replace(Phase::Connecting);
+            self.upstream.phase.send_replace(Phase::Connecting);
         }
-        let reason = connection.close(&self.connector, seen).await;
+        let reason = connection.close(&self.connector, reason).await;
         end.unwrap_or(End::Lost(reason))
     }
 
-    /// Lets the calls in flight finish on a connection that takes no new ones.
+    /// Lets in-flight calls finish on a connection that gets no new ones.
     fn retire(&self, connection: Connection) {
         let (connector, timeout) = (self.connector.clone(), self.connector.config.timeout);
         self.retired.spawn(async move {
@@ -195,81 +198,61 @@ impl Supervisor {
                 () = tokio::time::sleep(timeout) => {}
                 () = connector.shutdown.cancelled() => {}
             }
-            connection.close(&connector, "its session was lost").await;
+            connection.close(&connector, "its session expired").await;
         });
     }
 
-    /// Reads lists again when they change. Does not end by itself.
-    async fn follow(&self, link: &Link, changes: &Changes) {
-        let read_again = async {
+    /// Fetches lists again when they change. Never returns.
+    async fn follow(&self, link: &Link, changed_lists: &ChangedLists) {
+        let refresh_changed = async {
             loop {
-                changes.wait().await;
+                changed_lists.wait().await;
                 tokio::time::sleep(self.connector.config.timing.debounce).await;
-                for changed in changes.take() {
-                    if let Err(reason) = self.read_again(link, changed).await {
-                        tracing::warn!(server = %self.connector.name, "a changed list stays as it was: {reason}");
+                for list in changed_lists.take() {
+                    if let Err(reason) = self.refresh(link, list).await {
+                        tracing::warn!(server = %self.connector.name, "cannot refresh a changed list: {reason}");
                     }
                 }
             }
         };
-        tokio::join!(read_again, listen(link));
+        tokio::join!(refresh_changed, listen(link));
     }
 
-    async fn read_again(&self, link: &Link, changed: List) -> Result<(), String> {
-        match changed {
-            List::Tools => {
-                let tools = tool::tools(self.list(link, Listing::Tools).await?, &self.access);
-                self.change(|snapshot| snapshot.tools = tools);
+    async fn refresh(&self, link: &Link, list: ChangedList) -> Result<(), String> {
+        match list {
+            ChangedList::Tools => {
+                let tools = tool::tools(self.fetch(link, List::Tools).await?, &self.upstream);
+                self.update(|snapshot| snapshot.tools = tools);
             }
-            List::Resources => {
-                let resources = self.resources(link).await?;
-                self.change(|snapshot| snapshot.resources = resources);
+            ChangedList::Resources => {
+                let resources = self.fetch_resources(link).await?;
+                self.update(|snapshot| snapshot.resources = resources);
             }
-            List::Prompts => {
-                let prompts = prompt::prompts(self.list(link, Listing::Prompts).await?, &self.access);
-                self.change(|snapshot| snapshot.prompts = prompts);
+            ChangedList::Prompts => {
+                let prompts = prompt::prompts(self.fetch(link, List::Prompts).await?, &self.upstream);
+                self.update(|snapshot| snapshot.prompts = prompts);
             }
         }
         Ok(())
     }
 
-    /// Says what is wrong and waits; true if somebody asked for a new attempt, false if it is simply time for one.
-    async fn after_failure(&self, failure: ConnectError, failures: &mut Failures) -> bool {
+    /// Publishes a failure and waits until the next attempt is due.
+    ///
+    /// Returns true if a call or the operator requested that attempt, false if the delay has passed.
+    async fn wait_after_failure(&self, failure: ConnectError, failures: &mut Failures) -> bool {
         let timing = &self.connector.config.timing;
         let count = failures.add(timing.crash_window);
-        // A program that ends again and again will go on to; an address may come back at any time.
+        // A program that keeps crashing will continue to. A URL may become reachable at any time.
         let is_child = matches!(self.connector.config.transport, Transport::Stdio { .. });
-        let is_loop = is_child && (count >= timing.crash_limit || failures.is_last_chance);
-        let is_permanent = failure.cause == Cause::Permanent;
-        if is_permanent || is_loop {
+        let is_crash_loop = is_child && (count >= timing.crash_limit || failures.is_last_chance);
+        let is_permanent = failure.kind == FailureKind::Permanent;
+        if is_permanent || is_crash_loop {
             let mut reason = failure.reason;
-            if is_loop && !is_permanent && !failures.is_last_chance {
+            if is_crash_loop && !is_permanent && !failures.is_last_chance {
                 let seconds = timing.crash_window.as_secs_f64();
-                reason =
-                    format!("it failed {count} times within {seconds} s and is not started again: {reason}");
+                reason = format!("it failed {count} times within {seconds} s, giving up: {reason}");
             }
-            tracing::error!(server = %self.connector.name, "not connected: {reason}");
-            let reason: Arc<str> = reason.into();
-            let again = Instant::now() + timing.retry_pause;
-            // What it offered stays known: a call of it is what makes for another attempt.
-            self.publish(Phase::GivenUp { reason: reason.clone(), again }, |snapshot| {
-                snapshot.state = State::Failed { reason };
-            });
-            let called = async {
-                loop {
-                    self.access.called.notified().await;
-                    // A call that asked during the last attempt got its answer from that one.
-                    if again <= Instant::now() {
-                        return;
-                    }
-                }
-            };
-            tokio::select! {
-                () = self.access.reconnect.notified() => *failures = Failures::default(),
-                () = called => *failures = Failures { is_last_chance: true, ..Failures::default() },
-                () = self.connector.shutdown.cancelled() => return false,
-            }
-            return true;
+            return self.wait_for_request(reason, failures).await;
         }
         let attempt = u32::try_from(count).unwrap_or(u32::MAX);
         let pause = jitter(backoff(timing.backoff_first, timing.backoff_max, attempt));
@@ -280,7 +263,7 @@ impl Supervisor {
         self.publish(Phase::Down(reason), |snapshot| snapshot.state = state);
         tokio::select! {
             () = tokio::time::sleep_until(until) => false,
-            () = self.access.reconnect.notified() => {
+            () = self.upstream.reconnect.notified() => {
                 *failures = Failures::default();
                 true
             }
@@ -288,99 +271,126 @@ impl Supervisor {
         }
     }
 
-    /// Makes a new phase known: first to calls, then to those who watch.
-    fn publish(&self, phase: Phase, change: impl FnOnce(&mut Snapshot)) {
-        self.access.phase.send_replace(phase);
-        self.change(change);
+    /// Gives up until a call or the operator requests another attempt; returns false on shutdown.
+    async fn wait_for_request(&self, reason: String, failures: &mut Failures) -> bool {
+        tracing::error!(server = %self.connector.name, "not connected: {reason}");
+        let reason: Arc<str> = reason.into();
+        let retry_at = Instant::now() + self.connector.config.timing.retry_pause;
+        // The lists stay as they are, because calling one of the tools is what triggers another attempt.
+        self.publish(Phase::GivenUp { reason: reason.clone(), retry_at }, |snapshot| {
+            snapshot.state = State::Failed { reason };
+        });
+        let called = async {
+            loop {
+                self.upstream.retry.notified().await;
+                // An earlier notification may come from a call that the last attempt already served.
+                if retry_at <= Instant::now() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = self.upstream.reconnect.notified() => *failures = Failures::default(),
+            () = called => *failures = Failures { is_last_chance: true, ..Failures::default() },
+            () = self.connector.shutdown.cancelled() => return false,
+        }
+        true
     }
 
-    fn change(&self, change: impl FnOnce(&mut Snapshot)) {
-        self.snapshot.send_modify(|snapshot| change(Arc::make_mut(snapshot)));
+    /// Publishes a new phase: first to calls, then to watchers of the snapshot.
+    fn publish(&self, phase: Phase, update: impl FnOnce(&mut Snapshot)) {
+        self.upstream.phase.send_replace(phase);
+        self.update(update);
+    }
+
+    fn update(&self, update: impl FnOnce(&mut Snapshot)) {
+        self.snapshot.send_modify(|snapshot| update(Arc::make_mut(snapshot)));
     }
 }
 
-/// Keeps the stream of news open that a stateless revision needs; an older one sends its news by itself.
+/// Keeps open the stream of change notifications that a stateless revision needs; older ones need none.
 async fn listen(link: &Link) {
     if !link.is_stateless() {
         return std::future::pending().await;
     }
-    let everything = SubscriptionFilter::builder()
+    let all_lists = SubscriptionFilter::builder()
         .tools_list_changed()
         .resources_list_changed()
         .prompts_list_changed()
         .build();
     loop {
-        if let Ok(mut news) = link.peer.listen(everything.clone()).await {
-            // The news themselves are noted where they come in.
-            while let Ok(Some(_)) = news.next().await {}
+        if let Ok(mut notifications) = link.peer.listen(all_lists.clone()).await {
+            // The interceptor has already recorded them.
+            while let Ok(Some(_)) = notifications.next().await {}
         }
         tokio::time::sleep(LISTEN_PAUSE).await;
     }
 }
 
-/// How to begin with a server, and how that was found out.
-struct Era {
-    opening: Opening,
+/// The handshake to use with a server, and why.
+struct HandshakeChoice {
+    current: Handshake,
     /// The version of the server that was remembered to need `initialize`.
-    remembered: Option<String>,
-    /// Whether it did not take it well when it was asked for the newest revision.
-    is_scared: bool,
+    remembered_version: Option<String>,
+    /// Whether the server failed on `server/discover`.
+    discover_failed: bool,
 }
 
-impl Era {
-    /// Begins as the server wanted it the last time.
-    async fn recalled(connector: &Connector) -> Self {
-        let recalled = match (&connector.around.memory, &connector.config.transport) {
+impl HandshakeChoice {
+    /// Chooses the handshake that the server needed last time.
+    async fn recall(connector: &Connector) -> Self {
+        let remembered_version = match (&connector.context.memory, &connector.config.transport) {
             (Some(memory), Transport::Stdio { command, args, .. }) => {
-                let recalled = memory.needs_initialize(command, args);
-                tokio::time::timeout(RECALL_PATIENCE, recalled).await.ok().flatten()
+                let version = memory.needs_initialize(command, args);
+                tokio::time::timeout(RECALL_TIMEOUT, version).await.ok().flatten()
             }
             _ => None,
         };
-        let opening = if recalled.is_some() { Opening::Initialize } else { Opening::Auto };
-        Self { opening, remembered: recalled, is_scared: false }
+        let current = if remembered_version.is_some() { Handshake::Initialize } else { Handshake::Auto };
+        Self { current, remembered_version, discover_failed: false }
     }
 
-    /// Learns from an attempt that failed; true if the next one is to begin immediately.
-    fn blames_the_question(&mut self, error: &ConnectError) -> bool {
-        let was_asked = self.opening == Opening::Auto;
-        self.opening = self.opening.after(error.cause);
-        let is_scared = was_asked && self.opening == Opening::Initialize;
-        self.is_scared |= is_scared;
-        is_scared && matches!(error.cause, Cause::Ended | Cause::Odd)
+    /// Learns from a failed attempt; returns whether `server/discover` is to blame, so that the next attempt should
+    /// start immediately.
+    fn failed(&mut self, error: &ConnectError) -> bool {
+        let was_auto = self.current == Handshake::Auto;
+        self.current = self.current.after(error.kind);
+        let discover_failed = was_auto && self.current == Handshake::Initialize;
+        self.discover_failed |= discover_failed;
+        discover_failed && matches!(error.kind, FailureKind::Exited | FailureKind::Invalid)
     }
 
-    /// Learns from a connection, and remembers what the next run of the gateway should know.
-    fn found(&mut self, connection: &Connection, connector: &Connector) {
+    /// Learns from a connection, and remembers the result for the next run of the gateway.
+    fn succeeded(&mut self, connection: &Connection, connector: &Connector) {
         let link = &connection.link;
-        let version = link.info.server_info.as_ref().map(|it| cut(&it.version, MAX_VERSION).to_owned());
-        let version = version.unwrap_or_default();
+        let server = link.info.server_info.as_ref();
+        let version = server.map(|it| truncate(&it.version, MAX_VERSION).to_owned()).unwrap_or_default();
         if let (Some(memory), Transport::Stdio { command, args, .. }) =
-            (&connector.around.memory, &connector.config.transport)
+            (&connector.context.memory, &connector.config.transport)
         {
-            let is_other = self.remembered.as_ref().is_some_and(|remembered| *remembered != version);
-            if self.is_scared && self.opening == Opening::Initialize {
+            let has_changed = self.remembered_version.as_ref().is_some_and(|it| *it != version);
+            if self.discover_failed && self.current == Handshake::Initialize {
                 memory.remember_initialize(command, args, Some(&version));
-            } else if is_other {
-                // The next version may speak a newer revision.
+            } else if has_changed {
+                // Another version may support a newer revision.
                 memory.remember_initialize(command, args, None);
             }
         }
-        self.opening = if link.is_stateless() { Opening::Auto } else { Opening::Initialize };
-        (self.remembered, self.is_scared) = (None, false);
+        self.current = if link.is_stateless() { Handshake::Auto } else { Handshake::Initialize };
+        (self.remembered_version, self.discover_failed) = (None, false);
     }
 }
 
-/// When an upstream failed lately.
+/// The recent failures of an upstream.
 #[derive(Default)]
 struct Failures {
     at: VecDeque<Instant>,
-    /// Whether it was given up before, and is tried again because of a call.
+    /// Whether the supervisor had given up, and a call requested this one attempt.
     is_last_chance: bool,
 }
 
 impl Failures {
-    /// Adds one and returns how many there were within the window.
+    /// Adds a failure and returns how many there were within the window.
     fn add(&mut self, window: Duration) -> usize {
         let now = Instant::now();
         while self.at.front().is_some_and(|at| now.duration_since(*at) > window) {
@@ -391,12 +401,12 @@ impl Failures {
     }
 }
 
-/// Returns the longest pause before an attempt: it doubles from one to the next, up to a limit.
+/// Returns the maximum delay before an attempt, which doubles with every attempt up to a limit.
 fn backoff(first: Duration, max: Duration, attempt: u32) -> Duration {
     first.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1).min(30))).min(max)
 }
 
-/// Takes a random part of a pause, so that many who lost the same server do not come back at once.
+/// Returns a random part of a delay, so that many clients of one server do not reconnect at the same time.
 fn jitter(pause: Duration) -> Duration {
     let mut bytes = [0; 4];
     match getrandom::fill(&mut bytes) {

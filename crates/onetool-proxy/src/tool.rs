@@ -8,31 +8,32 @@ use onetool_core::{
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
 use serde_json::Value;
 
-use crate::answer::{object, take, tool_output};
 use crate::call::Round;
-use crate::link::Access;
+use crate::convert::tool_output;
+use crate::json::{object, take};
+use crate::link::UpstreamHandle;
 use crate::names::ToolNames;
 
-/// A tool of an upstream, called over whichever connection is in force.
+/// A tool of an upstream, called over whichever connection is current.
 struct UpstreamTool {
     spec: ToolSpec,
-    /// What the upstream calls it.
+    /// The name that the upstream uses.
     own_name: String,
-    /// What is filled in for a caller: values that the upstream requires and has a default for.
+    /// The defaults of required properties, filled in for callers that omit them.
     defaults: JsonObject,
-    access: Arc<Access>,
+    upstream: Arc<UpstreamHandle>,
 }
 
-/// Makes the tools of a list. One that cannot be used is skipped and logged, never the whole list.
-pub(crate) fn tools(listed: Vec<Value>, access: &Arc<Access>) -> Vec<Arc<dyn Tool>> {
-    let mut names = ToolNames::new(&access.name);
+/// Converts listed tools. Skips and logs invalid ones.
+pub(crate) fn tools(listed: Vec<Value>, upstream: &Arc<UpstreamHandle>) -> Vec<Arc<dyn Tool>> {
+    let mut names = ToolNames::new(&upstream.name);
     let mut tools: Vec<Arc<dyn Tool>> = Vec::with_capacity(listed.len());
     for mut definition in listed {
-        match UpstreamTool::new(&mut definition, &mut names, access) {
+        match UpstreamTool::new(&mut definition, &mut names, upstream) {
             Ok(tool) => tools.push(Arc::new(tool)),
             Err(reason) => {
                 let tool = definition["name"].as_str().unwrap_or_default();
-                tracing::warn!(server = %access.name, tool, "a tool is skipped: {reason}");
+                tracing::warn!(server = %upstream.name, tool, "tool skipped: {reason}");
             }
         }
     }
@@ -40,7 +41,11 @@ pub(crate) fn tools(listed: Vec<Value>, access: &Arc<Access>) -> Vec<Arc<dyn Too
 }
 
 impl UpstreamTool {
-    fn new(definition: &mut Value, names: &mut ToolNames<'_>, access: &Arc<Access>) -> Result<Self, String> {
+    fn new(
+        definition: &mut Value,
+        names: &mut ToolNames<'_>,
+        upstream: &Arc<UpstreamHandle>,
+    ) -> Result<Self, String> {
         let Some(own_name) = definition.get("name").and_then(Value::as_str).map(str::to_owned) else {
             return Err("it has no name".to_owned());
         };
@@ -54,7 +59,7 @@ impl UpstreamTool {
         let output_schema = schema(definition.get_mut("outputSchema"), "outputSchema")?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let spec = ToolSpec {
-            name: names.give(&own_name)?,
+            name: names.assign(&own_name)?,
             title: text(&definition["title"]),
             description: text(&definition["description"]).unwrap_or_default(),
             input_schema: input_schema.unwrap_or_else(Schema::any_object),
@@ -63,21 +68,21 @@ impl UpstreamTool {
             meta: object(take(definition, "_meta")),
             extra: extra(definition),
         };
-        Ok(Self { spec, own_name, defaults, access: access.clone() })
+        Ok(Self { spec, own_name, defaults, upstream: upstream.clone() })
     }
 
-    /// Returns whether calling twice does no more than calling once, as far as the upstream says so.
-    fn is_safe(&self) -> bool {
+    /// Returns whether the upstream declares that calling the tool twice has the same effect as calling it once.
+    fn is_repeatable(&self) -> bool {
         self.spec
             .annotations
-            .is_some_and(|it| it.read_only_hint == Some(true) || it.idempotent_hint == Some(true))
+            .is_some_and(|hints| hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true))
     }
 }
 
-/// Takes the properties that have a default out of those that are required, and returns the defaults.
+/// Removes the properties that have a default from the required ones, and returns the defaults.
 ///
-/// Servers whose validator does not fill in defaults have such properties: without the value they refuse the call, and
-/// no caller sends what it need not send.
+/// Some servers declare such properties, but their validator does not fill in the defaults: they reject a call without
+/// the value, and callers omit it because it has a default.
 fn take_required_defaults(schema: &mut Value) -> JsonObject {
     let names = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let with_default = names.filter_map(|name| {
@@ -91,16 +96,16 @@ fn take_required_defaults(schema: &mut Value) -> JsonObject {
     defaults
 }
 
-/// Takes what else a definition says, as long as it has the form that the protocol gives it: clients refuse a whole
-/// list for one key that has not.
+/// Takes the remaining fields of a definition, without those that violate the protocol: clients reject a whole list
+/// because of one invalid field.
 fn extra(definition: &mut Value) -> JsonObject {
-    /// Larger extras are dropped: every client gets them with the list.
+    /// More than this is dropped, since every client gets it with the list.
     const MAX: usize = 64 * 1024;
-    const OWN: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "_meta"];
+    const KNOWN: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "_meta"];
     const HINTS: [&str; 4] = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
     let mut extra = object(std::mem::take(definition)).unwrap_or_default();
     extra.retain(|key, value| match key.as_str() {
-        key if OWN.contains(&key) => false,
+        key if KNOWN.contains(&key) => false,
         "annotations" => value.as_object_mut().is_some_and(|annotations| {
             annotations.retain(|key, value| match key.as_str() {
                 "title" => value.is_string(),
@@ -109,7 +114,8 @@ fn extra(definition: &mut Value) -> JsonObject {
             !annotations.is_empty()
         }),
         "execution" => {
-            let support = value.get("taskSupport").map_or("forbidden", |it| it.as_str().unwrap_or_default());
+            let support =
+                value.get("taskSupport").map_or("forbidden", |support| support.as_str().unwrap_or_default());
             value.is_object() && ["forbidden", "optional", "required"].contains(&support)
         }
         "icons" => value.as_array().is_some_and(|icons| icons.iter().all(|icon| icon["src"].is_string())),
@@ -146,16 +152,16 @@ impl Tool for UpstreamTool {
             args.entry(name).or_insert_with(|| default.clone());
         }
         Box::pin(async move {
-            let make = |round: &Round| {
+            let build = |round: &Round| {
                 let mut params = CallToolRequestParams::new(self.own_name.clone());
                 params.arguments = Some(args.clone());
-                params.input_responses.clone_from(&round.answers);
+                params.input_responses.clone_from(&round.responses);
                 params.request_state.clone_from(&round.state);
                 ClientRequest::CallToolRequest(CallToolRequest::new(params))
             };
-            let result = self.access.call(&make, cx, self.is_safe()).await?;
-            tool_output(&self.access.name, result)
-                .map_err(|reason| ToolError::failed(format!("server '{}': {reason}", self.access.name)))
+            let result = self.upstream.call(&build, cx, self.is_repeatable()).await?;
+            tool_output(&self.upstream.name, result)
+                .map_err(|reason| ToolError::failed(format!("server '{}': {reason}", self.upstream.name)))
         })
     }
 }

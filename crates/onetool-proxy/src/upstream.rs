@@ -1,136 +1,110 @@
-//! The handle of an upstream: start it, watch it, end it.
+//! The handle of an upstream: starts it, watches it, shuts it down.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use onetool_core::BoxFuture;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use crate::breaker::Breaker;
+use crate::config::UpstreamConfig;
 use crate::connect::Connector;
-use crate::link::{Access, Phase};
+use crate::context::ChildContext;
+use crate::link::{Phase, UpstreamHandle};
 use crate::scrub::Scrubber;
-use crate::stderr::ErrorOutput;
+use crate::snapshot::{Snapshot, State};
+use crate::stderr::StderrHistory;
 use crate::supervisor::Supervisor;
-use crate::{Guard, Snapshot, State, UpstreamConfig};
 
-/// Variables of our own environment, handed in by the program that reads it.
+/// An upstream server that is kept connected in the background.
 ///
-/// A child gets only those of them that every program needs: `PATH`, `HOME` and the locale.
-pub type ChildEnvironment = Vec<(OsString, OsString)>;
-
-/// What an upstream gets from the process around it.
-#[derive(Debug, Clone, Default)]
-pub struct Surroundings {
-    /// What a child may inherit.
-    pub environment: ChildEnvironment,
-    /// How to start the process that ends a child, with everything it started, when it ends and when we are killed;
-    /// without it, only what stays in its process group ends, and nothing does when we are killed.
-    pub guard: Option<Guard>,
-    /// What is known of servers from earlier runs; without it, every run finds it out again.
-    pub memory: Option<Arc<dyn ServerMemory>>,
-}
-
-/// What is remembered of servers that are started as children, from one run of the gateway to the next.
-pub trait ServerMemory: fmt::Debug + Send + Sync + 'static {
-    /// Returns the version of the server that this command line started last, if it has to be begun with
-    /// `initialize` because it ends when it is asked for the newest revision.
-    fn needs_initialize<'a>(&'a self, command: &'a str, args: &'a [String]) -> BoxFuture<'a, Option<String>>;
-
-    /// Remembers that the server has to be begun with `initialize`, or forgets it.
-    fn remember_initialize(&self, command: &str, args: &[String], version: Option<&str>);
-}
-
-/// An upstream that looks after itself. Dropping it ends the connection, the child and its process group.
+/// Dropping it closes the connection and ends the child with its process group.
 pub struct Upstream {
     name: Arc<str>,
     snapshot: watch::Receiver<Arc<Snapshot>>,
     reconnect: Arc<Notify>,
-    output: ErrorOutput,
+    stderr_history: StderrHistory,
     task: Option<JoinHandle<()>>,
     shutdown: DropGuard,
 }
 
 impl Upstream {
-    /// Starts to connect in the background, on the tokio runtime that this is called in, and returns at once.
+    /// Starts to connect in the background, on the current tokio runtime, and returns immediately.
     ///
-    /// A configuration that [`UpstreamConfig::check`] refuses is not connected: its state says why.
-    pub fn start(config: UpstreamConfig, surroundings: Surroundings) -> Self {
+    /// If [`UpstreamConfig::check`] rejects the configuration, nothing is connected and the state has the reason.
+    pub fn start(config: UpstreamConfig, context: ChildContext) -> Self {
         let name: Arc<str> = config.name.as_str().into();
-        let refusal = config.check().err();
-        let state = match &refusal {
-            Some(error) => State::Failed { reason: error.to_string().into() },
-            None if !config.enabled => State::Disabled,
-            None => State::Connecting,
+        let state = match config.check() {
+            Err(error) => State::Failed { reason: error.to_string().into() },
+            Ok(()) if !config.enabled => State::Disabled,
+            Ok(()) => State::Connecting,
         };
-        let is_wanted = state == State::Connecting;
+        let should_connect = state == State::Connecting;
         let (snapshot, watched) = watch::channel(Arc::new(Snapshot::new(state)));
         let (reconnect, shutdown) = (Arc::new(Notify::new()), CancellationToken::new());
-        let scrubber = Arc::new(Scrubber::of(&config.transport));
-        let access = Arc::new(Access {
+        let scrubber = Arc::new(Scrubber::from_transport(&config.transport));
+        let upstream = Arc::new(UpstreamHandle {
             name: name.clone(),
             timeout: config.timeout,
             scrubber: scrubber.clone(),
             breaker: Breaker::new(config.timing.breaker_failures, config.timing.breaker_pause),
             phase: watch::channel(Phase::Connecting).0,
             reconnect: reconnect.clone(),
-            called: Notify::new(),
+            retry: Notify::new(),
             stale: watch::channel(None).0,
         });
-        let output = ErrorOutput::default();
-        let task = is_wanted.then(|| {
+        let stderr_history = StderrHistory::default();
+        let task = should_connect.then(|| {
             let connector = Arc::new(Connector {
                 name: name.clone(),
                 config,
-                around: surroundings,
+                context,
                 scrubber,
-                output: output.clone(),
+                stderr_history: stderr_history.clone(),
                 shutdown: shutdown.clone(),
-                has_old_transport: AtomicBool::new(false),
+                uses_sse: AtomicBool::new(false),
             });
             let retired = TaskTracker::new();
-            let supervisor = Supervisor { connector, access, snapshot, retired };
+            let supervisor = Supervisor { connector, upstream, snapshot, retired };
             tokio::spawn(supervisor.run())
         });
-        Self { name, snapshot: watched, reconnect, output, task, shutdown: shutdown.drop_guard() }
+        Self { name, snapshot: watched, reconnect, stderr_history, task, shutdown: shutdown.drop_guard() }
     }
 
-    /// Returns the name, which is that of the pack.
+    /// Returns the name of the server, which is also the name of its pack.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns what the upstream offers now.
+    /// Returns what the upstream currently offers.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.borrow().clone()
     }
 
-    /// Returns a receiver that sees every change of state and lists, beginning with what is now.
+    /// Returns a receiver of every change to the state and the lists, starting with the current value.
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.snapshot.clone()
     }
 
-    /// Returns the last lines that its children wrote to their standard error, the oldest first, without secrets.
-    pub fn error_output(&self) -> Vec<String> {
-        self.output.lines()
+    /// Returns the last lines that its children wrote to standard error, the oldest first, with secrets redacted.
+    pub fn stderr_lines(&self) -> Vec<String> {
+        self.stderr_history.lines()
     }
 
-    /// Connects again: immediately where it waits or has failed, and also where it is connected.
+    /// Reconnects immediately, whether the upstream is connected, waiting to retry or failed.
     pub fn reconnect(&self) {
         self.reconnect.notify_one();
     }
 
-    /// Ends the connection, the child and everything in its process group, and waits until that is done.
+    /// Closes the connection, ends the child with its process group, and waits until that is done.
     pub async fn shut_down(self) {
         let Self { task, shutdown, .. } = self;
         drop(shutdown);
         if let Some(task) = task {
-            // A task that panicked has nothing left to end.
+            // After a panic there is nothing left to shut down.
             let _ = task.await;
         }
     }

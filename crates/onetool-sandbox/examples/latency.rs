@@ -1,5 +1,5 @@
-//! Prints what a run costs: `cargo run --release --example latency` (builds the worker beside it).
-#![expect(clippy::print_stdout, reason = "an example prints")]
+//! Measures the latency of runs: `cargo run --release --example latency`, which also builds the worker.
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
+    Host, HostCall, HostError, HostReply, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
 };
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ impl Host for Echo {
         Box::pin(async move { names.iter().map(|_| NameKind::Pack).collect() })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostReply, HostError>> {
         Box::pin(async move { Ok(Value::Array(call.args).into()) })
     }
 }
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let worker: PathBuf = std::env::current_exe()?
         .ancestors()
         .nth(2)
-        .ok_or("the example lies in no target folder")?
+        .ok_or("the example is not in a target directory")?
         .join("onetool-sandbox-worker");
     let sandbox =
         Sandbox::new(WorkerCommand { program: worker, args: Vec::new() }, Arc::new(Slots::default()));
@@ -57,8 +57,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             times.push(start.elapsed());
         }
         times.sort();
-        let at = |share: usize| -> Duration { times[times.len() * share / 100] };
-        println!("{name:<32} median {:>10.2?}   p95 {:>10.2?}", at(50), at(95));
+        let percentile = |percent: usize| -> Duration { times[times.len() * percent / 100] };
+        println!("{name:<32} median {:>10.2?}   p95 {:>10.2?}", percentile(50), percentile(95));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A child that sends whatever it is told to: for tests, and a way in for the fuzz targets in `fuzz/`.
+//! A simulated child that sends arbitrary bytes, for tests and for the fuzz targets in `fuzz/`.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use futures::future::BoxFuture;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::link::Exit;
-use crate::session::{Ending, talk};
-use crate::{Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError};
+use crate::session::{ChildStatus, run_session};
+use crate::{Host, HostCall, HostError, HostReply, Input, Limits, NameKind, Outcome, Program, RunError};
 
-struct Gone;
+struct Exited;
 
-impl Ending for Gone {
+impl ChildStatus for Exited {
     async fn exit(&mut self) -> Exit {
         Exit::Code(0)
     }
@@ -21,7 +21,7 @@ impl Ending for Gone {
     }
 }
 
-/// Answers every call with its first argument, and takes every name for a tool.
+/// Returns the first argument of every call, and treats every name as a tool.
 struct Echo;
 
 impl Host for Echo {
@@ -30,12 +30,12 @@ impl Host for Echo {
         Box::pin(async move { vec![NameKind::Tool; names.len()] })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostReply, HostError>> {
         Box::pin(async move { Ok(call.args.first().cloned().unwrap_or_default().into()) })
     }
 }
 
-/// Runs a program in a child that sends these bytes and nothing else.
+/// Runs a program in a child that sends only `bytes`.
 pub(crate) async fn child_that_sends(bytes: &[u8]) -> Result<Outcome, RunError> {
     let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
     let (reader, writer) = tokio::io::split(ours);
@@ -48,10 +48,11 @@ pub(crate) async fn child_that_sends(bytes: &[u8]) -> Result<Outcome, RunError> 
         let _ = theirs.shutdown().await;
         theirs
     };
-    let (outcome, _open) = tokio::join!(talk(reader, writer, Gone, program, &limits, &Echo), send);
+    let (outcome, _open) = tokio::join!(run_session(reader, writer, Exited, program, &limits, &Echo), send);
     outcome
 }
 
+/// Handles frames from a child, as the gateway does.
 #[cfg(fuzzing)]
 pub fn child_frames(frames: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -59,7 +60,7 @@ pub fn child_frames(frames: &[u8]) {
     drop(runtime.block_on(child_that_sends(frames)));
 }
 
-/// Reads a frame as a child does.
+/// Reads a frame from the gateway, as a child does.
 #[cfg(fuzzing)]
 pub fn gateway_frame(frame: &[u8]) {
     let _ = crate::wire::read_frame::<crate::wire::ToChild>(frame);

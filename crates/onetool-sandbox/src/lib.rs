@@ -1,9 +1,9 @@
 //! An internal component crate of onetool: Python in caged child processes.
 //!
-//! A [`Sandbox`] starts one *zygote*, a process with a warm interpreter, and has it fork a child for every run. The
-//! child shuts itself in (resource limits, no new privileges, Landlock, seccomp), runs one program, and ends. One child
-//! is forked ahead and waits, so that a run begins at once. Code
-//! reaches the outside only by calls that the [`Host`] answers. The crate knows no tools.
+//! A [`Sandbox`] starts a *zygote*, a process with a warm interpreter, which forks a child for every run. The child cages
+//! itself (resource limits, no new privileges, Landlock, seccomp), runs one program, and exits. One child is forked in
+//! advance, so that a run starts immediately. Code reaches the outside only through calls that the [`Host`] handles. The
+//! crate itself has no tools.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -27,7 +27,7 @@ mod worker;
 #[cfg(feature = "interpreter")]
 mod zygote;
 
-pub use crate::host::{Beside, Host, HostAnswer, HostCall, HostError, NameKind};
+pub use crate::host::{ExtraContent, Host, HostCall, HostError, HostReply, NameKind};
 pub use crate::limits::{LimitKind, Limits};
 pub use crate::outcome::{Completion, Input, Outcome, Program, RunError};
 pub use crate::sandbox::Sandbox;

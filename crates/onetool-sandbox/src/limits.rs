@@ -1,33 +1,35 @@
-//! How much one run may use, and what is said when it uses more.
+//! Limits of a run, and the messages for exceeding them.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What one run may use at most.
+/// Limits of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Wall-clock time, including the time in which tools run.
+    /// Wall-clock time, including the time spent in tools.
     pub time: Duration,
-    /// Memory beyond what the interpreter itself takes.
+    /// Memory in addition to what the interpreter itself needs.
     pub memory_bytes: u64,
-    /// Calls to the host.
+    /// Maximum number of calls to the host.
     pub max_calls: u32,
-    /// Calls that are under way at the same time.
+    /// Maximum number of concurrent calls.
     ///
-    /// Further calls wait their turn, first come, first served: a `gather` of a hundred is no mistake, and code that had
-    /// to know this number would be wrong on the next gateway. What cannot wait is data: once the arguments of the calls
-    /// that wait take more than [`max_result_bytes`](Self::max_result_bytes), the run ends with
-    /// [`LimitKind::Parallel`], or code could fill the memory of the gateway instead of its own.
+    /// Further calls wait in a queue, first come, first served: a `gather` of a hundred calls is legitimate, and code
+    /// should not depend on this number, which differs between gateways. But if the arguments of the queued calls take
+    /// more than [`max_result_bytes`](Self::max_result_bytes), the run ends with [`LimitKind::Parallel`]; otherwise code
+    /// could fill the gateway's memory instead of its own.
     pub max_parallel: u32,
-    /// Bytes of printed text.
+    /// Maximum size of printed text, in bytes.
     pub max_print_bytes: usize,
-    /// Bytes of the result, and of the arguments of one call, as JSON.
+    /// Maximum size of the result, and of the arguments of one call, in bytes of JSON.
     pub max_result_bytes: usize,
-    /// Bytes that the gateway holds for the run: arguments of calls, and answers that the code has not taken yet.
+    /// Maximum size of what the gateway holds for the run, in bytes: arguments of calls, and results that the code has
+    /// not read yet.
     pub max_buffer_bytes: usize,
-    /// Whether to refuse to run code where the kernel lacks a layer of the cage. A layer that it has is always required.
+    /// Whether to refuse to run code if the kernel does not support a layer of the cage. A layer that it supports is
+    /// always required.
     pub require_complete_cage: bool,
 }
 
@@ -46,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// Which limit a run went over.
+/// The limit that a run exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -55,11 +57,11 @@ pub enum LimitKind {
     Time,
     /// [`Limits::memory_bytes`].
     Memory,
-    /// The code or its data nest deeper than the interpreter's stack allows.
+    /// The code or its data is nested too deeply for the interpreter's stack.
     Nesting,
     /// [`Limits::max_calls`].
     Calls,
-    /// [`Limits::max_parallel`]: too much waited for a call to end.
+    /// [`Limits::max_parallel`]: the arguments of queued calls are too large.
     Parallel,
     /// [`Limits::max_print_bytes`].
     Print,
@@ -70,22 +72,23 @@ pub enum LimitKind {
 }
 
 impl LimitKind {
-    /// Says, with the limit's own figures, what the code did.
+    /// Returns a message that says what the code did, with the value of the limit.
     pub(crate) fn explain(self, limits: &Limits) -> String {
         match self {
             Self::Time => format!("the code ran longer than {}", Seconds(limits.time)),
             Self::Memory => format!("the code needed more than {} of memory", Bytes(limits.memory_bytes)),
-            Self::Nesting => "the code or its data nest too deeply".to_owned(),
+            Self::Nesting => "the code or its data is nested too deeply".to_owned(),
             Self::Calls => format!("the code made more than {} calls", limits.max_calls),
             Self::Parallel => format!(
-                "calls waited for one of {max} to end with more than {} of arguments; use asyncio.Semaphore({max}) or fewer workers",
+                "more than {max} concurrent calls, and those in the queue have more than {} of arguments; \
+                 use asyncio.Semaphore({max}) or fewer workers",
                 Bytes(limits.max_result_bytes as u64),
                 max = limits.max_parallel
             ),
             Self::Print => format!("the code printed more than {}", Bytes(limits.max_print_bytes as u64)),
             Self::Result => format!("the result is larger than {}", Bytes(limits.max_result_bytes as u64)),
             Self::Buffer => format!(
-                "arguments and answers of calls in flight need more than {}; make fewer or smaller calls at a time",
+                "arguments and results of in-flight calls need more than {}; make fewer or smaller calls at a time",
                 Bytes(limits.max_buffer_bytes as u64)
             ),
         }

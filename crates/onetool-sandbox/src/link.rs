@@ -1,4 +1,4 @@
-//! The gateway's end of the control socket: starts the zygote, asks it for children, hears how they ended.
+//! The gateway's end of the control socket: starts the zygote, requests children and receives their exit status.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,7 +18,7 @@ use tokio::sync::{oneshot, watch};
 use crate::control::{self, ForkRequest, ZygoteReport};
 use crate::{CageReport, RunError, WorkerCommand};
 
-/// How long a zygote may take to warm up.
+/// How long to wait for a zygote to warm up.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running zygote. Dropping it ends the zygote and all its children.
@@ -38,25 +38,25 @@ enum State {
 #[derive(Default)]
 struct Children {
     last_id: u64,
-    running: HashMap<u64, Running>,
-    /// Whether one was killed by a signal that we did not send.
+    by_id: HashMap<u64, ChildEntry>,
+    /// Whether a child was killed by a signal that we did not send.
     has_crashed: bool,
 }
 
-struct Running {
-    /// Known as soon as the zygote has answered.
+struct ChildEntry {
+    /// The child's pidfd, once the zygote has reported it.
     process: Option<OwnedFd>,
-    /// Set when nobody waits any more: the child is killed as soon as it is known.
+    /// Whether the guard was dropped. The child is then killed as soon as its pidfd is known.
     is_abandoned: bool,
     exit: Option<oneshot::Sender<Exit>>,
 }
 
-/// How a child ended.
+/// How a child exited.
 #[derive(Clone, Debug)]
 pub(crate) enum Exit {
     Code(i32),
     Signal(i32),
-    /// It was never there, or its end is unknown.
+    /// It never started, or its exit status is unknown.
     Lost(String),
 }
 
@@ -78,7 +78,7 @@ impl Link {
             .env_clear()
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
-            // A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its runs in order.
+            // A separate process group, because Ctrl-C in a terminal is for the gateway, which then shuts down its runs.
             .process_group(0)
             .spawn()?;
         let control = Arc::new(UnixDatagram::from_std(ours.into())?);
@@ -88,11 +88,11 @@ impl Link {
         Ok(Self { control, state, children })
     }
 
-    /// Whether further children can be forked from the zygote.
+    /// Returns whether the zygote can fork more children.
     ///
-    /// Not once one of them was killed by a signal that we did not send. Such a child may have been taken over and have
-    /// failed at its next step, and all children of a zygote have the same addresses: a second attempt must not profit
-    /// from what the first one learned.
+    /// It must not after one of them was killed by a signal that we did not send. That may have been an exploit attempt,
+    /// and all children of a zygote have the same memory layout: a second attempt must not benefit from what the first
+    /// one learned.
     pub(crate) fn is_usable(&self) -> bool {
         let has_ended = matches!(*self.state.borrow(), State::Ended(_)) || self.state.has_changed().is_err();
         !has_ended && !lock(&self.children).has_crashed
@@ -108,56 +108,54 @@ impl Link {
                 State::Ended(reason) => reason.clone(),
                 State::Starting => "it is not ready".to_owned(),
             },
-            Ok(Err(_)) => "it is gone".to_owned(),
+            Ok(Err(_)) => "it is no longer running".to_owned(),
             Err(_) => format!("it was not ready after {} s", START_TIMEOUT.as_secs()),
         };
         Err(RunError::Unavailable { reason })
     }
 
-    /// Asks for a child, with its end of the socket pair and where its stderr goes.
+    /// Requests a child. `descriptors` are its end of the socket pair and its stderr.
     pub(crate) async fn fork(
         &self,
         memory_bytes: u64,
         descriptors: [BorrowedFd<'_>; 2],
     ) -> Result<ChildGuard, RunError> {
-        let guard = self.enrol();
+        let guard = self.register_child();
         let request = ForkRequest { id: guard.id, memory_bytes };
         let send = || control::send(&self.control, &request, &descriptors);
         match self.control.async_io(Interest::WRITABLE, send).await {
             Ok(()) => Ok(guard),
-            Err(error) => {
-                Err(RunError::Unavailable { reason: format!("the worker does not listen: {error}") })
-            }
+            Err(error) => Err(RunError::Unavailable { reason: format!("cannot reach the worker: {error}") }),
         }
     }
 
-    /// Asks for a child as [`fork`](Self::fork) does, but fails where that would wait.
+    /// Requests a child like [`fork`](Self::fork), but fails instead of waiting.
     pub(crate) fn try_fork(
         &self,
         memory_bytes: u64,
         descriptors: [BorrowedFd<'_>; 2],
     ) -> io::Result<ChildGuard> {
-        let guard = self.enrol();
+        let guard = self.register_child();
         let request = ForkRequest { id: guard.id, memory_bytes };
         let send = || control::send(&self.control, &request, &descriptors);
         self.control.try_io(Interest::WRITABLE, send).map(|()| guard)
     }
 
-    /// Expects the reports about a child that is about to be asked for.
-    fn enrol(&self) -> ChildGuard {
+    /// Registers a child before it is requested, to match the zygote's reports about it.
+    fn register_child(&self) -> ChildGuard {
         let (exit_sender, exit) = oneshot::channel();
         let mut children = lock(&self.children);
         children.last_id += 1;
         let id = children.last_id;
-        let running = Running { process: None, is_abandoned: false, exit: Some(exit_sender) };
-        children.running.insert(id, running);
+        let entry = ChildEntry { process: None, is_abandoned: false, exit: Some(exit_sender) };
+        children.by_id.insert(id, entry);
         ChildGuard { id, children: self.children.clone(), exit }
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // The zygote sees the end of its control socket, ends its children, and exits. If it is gone already, so be it.
+        // The zygote notices, kills its children, and exits. It may already have exited, so errors are ignored.
         let _ = shutdown(&self.control, Shutdown::Both);
     }
 }
@@ -170,7 +168,7 @@ pub(crate) struct ChildGuard {
 }
 
 impl ChildGuard {
-    /// Waits for the child's end.
+    /// Waits until the child exits.
     pub(crate) async fn exit(&mut self) -> Exit {
         let lost = |_| Exit::Lost("the process it was forked from died".to_owned());
         (&mut self.exit).await.unwrap_or_else(lost)
@@ -180,15 +178,15 @@ impl ChildGuard {
 impl Drop for ChildGuard {
     fn drop(&mut self) {
         let mut children = lock(&self.children);
-        let Some(running) = children.running.get_mut(&self.id) else { return };
-        running.is_abandoned = true;
-        kill(running);
+        let Some(entry) = children.by_id.get_mut(&self.id) else { return };
+        entry.is_abandoned = true;
+        kill(entry);
     }
 }
 
-fn kill(running: &Running) {
-    if let Some(process) = &running.process {
-        // One that has ended already is no failure.
+fn kill(entry: &ChildEntry) {
+    if let Some(process) = &entry.process {
+        // The child may already have exited.
         let _ = pidfd_send_signal(process, Signal::KILL);
     }
 }
@@ -197,14 +195,14 @@ fn lock(children: &Mutex<Children>) -> std::sync::MutexGuard<'_, Children> {
     children.lock().unpoisoned()
 }
 
-/// Hears the zygote's reports until it ends, and takes its exit status.
+/// Handles the zygote's reports until it exits, and collects its exit status.
 async fn listen(
     control: Arc<UnixDatagram>,
     mut process: Child,
     state: watch::Sender<State>,
     children: Weak<Mutex<Children>>,
 ) {
-    let end = loop {
+    let error = loop {
         let receive = || control::receive::<ZygoteReport>(&control);
         match control.async_io(Interest::READABLE, receive).await {
             Ok(Some((ZygoteReport::Ready { cage }, _))) => {
@@ -212,7 +210,7 @@ async fn listen(
             }
             Ok(Some((report, descriptors))) => {
                 if let Some(children) = children.upgrade() {
-                    note(&mut lock(&children), report, descriptors);
+                    handle_report(&mut lock(&children), report, descriptors);
                 }
             }
             Ok(None) => break None,
@@ -221,21 +219,21 @@ async fn listen(
     };
     let _ = shutdown(&control, Shutdown::Both);
     let status = process.wait().await;
-    state.send_replace(State::Ended(describe_end(end, status)));
+    state.send_replace(State::Ended(describe_end(error, status)));
     if let Some(children) = children.upgrade() {
-        // Their receivers learn that nothing will come.
-        lock(&children).running.clear();
+        // Closes the channels of all waiting guards.
+        lock(&children).by_id.clear();
     }
 }
 
-fn note(children: &mut Children, report: ZygoteReport, mut descriptors: Vec<OwnedFd>) {
+fn handle_report(children: &mut Children, report: ZygoteReport, mut descriptors: Vec<OwnedFd>) {
     match report {
         ZygoteReport::Ready { .. } => {}
         ZygoteReport::Forked { id } => {
-            if let Some(running) = children.running.get_mut(&id) {
-                running.process = descriptors.pop();
-                if running.is_abandoned {
-                    kill(running);
+            if let Some(entry) = children.by_id.get_mut(&id) {
+                entry.process = descriptors.pop();
+                if entry.is_abandoned {
+                    kill(entry);
                 }
             }
         }
@@ -252,20 +250,20 @@ fn note(children: &mut Children, report: ZygoteReport, mut descriptors: Vec<Owne
 }
 
 fn finish(children: &mut Children, id: u64, exit: Exit) {
-    let Some(running) = children.running.remove(&id) else { return };
-    if matches!(exit, Exit::Signal(_)) && !running.is_abandoned {
+    let Some(entry) = children.by_id.remove(&id) else { return };
+    if matches!(exit, Exit::Signal(_)) && !entry.is_abandoned {
         children.has_crashed = true;
     }
-    if let Some(sender) = running.exit {
-        // Nobody may be waiting any more.
+    if let Some(sender) = entry.exit {
+        // The guard may already be dropped.
         let _ = sender.send(exit);
     }
 }
 
 fn describe_end(error: Option<io::Error>, status: io::Result<ExitStatus>) -> String {
     match (error, status) {
-        (Some(error), _) => format!("it sent something unexpected: {error}"),
-        (None, Ok(status)) => format!("it ended ({status})"),
-        (None, Err(error)) => format!("it ended: {error}"),
+        (Some(error), _) => format!("protocol error: {error}"),
+        (None, Ok(status)) => format!("it exited ({status})"),
+        (None, Err(error)) => format!("it exited: {error}"),
     }
 }

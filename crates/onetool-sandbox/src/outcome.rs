@@ -1,4 +1,4 @@
-//! How a run ends.
+//! Programs to run, and the outcome of a run.
 
 use onetool_cage::SlotError;
 use serde::{Deserialize, Serialize};
@@ -11,24 +11,24 @@ use crate::LimitKind;
 pub struct Program {
     /// Python source.
     pub source: String,
-    /// The name that tracebacks give the source, such as `main.py`.
+    /// The file name in tracebacks, such as `main.py`.
     pub file_name: String,
-    /// What the code is given, and how.
+    /// The input of the code.
     pub input: Input,
-    /// How many programs called this one, one inside the other.
+    /// The number of programs that called this one, one inside the other.
     pub depth: usize,
 }
 
-/// What a program is given, and how.
+/// The input of a program, and how it is passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
-    /// Nothing: the code is run as it stands.
+    /// No input.
     #[default]
     Nothing,
-    /// Values under global names.
+    /// Values of global variables.
     Globals(Map<String, Value>),
-    /// The code is a module whose function is called; what that returns is the value of the run.
+    /// The code is a module. A function of it is called, and its return value is the value of the run.
     Call {
         /// The module's `__name__`.
         module: String,
@@ -39,86 +39,86 @@ pub enum Input {
     },
 }
 
-/// A run that came to its end.
+/// The outcome of a completed run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// What the code printed.
     pub printed: String,
-    /// The value it ended with.
+    /// The value of the run.
     pub value: Completion,
     /// `__format__`, if the code set it to a string.
     pub format: Option<String>,
-    /// Whether the code set `__sanitize__` to something true.
+    /// Whether the code set `__sanitize__` to a true value.
     pub sanitize: bool,
-    /// How many calls it made.
+    /// The number of calls that the code made.
     pub calls: u32,
 }
 
 /// The value of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// The last statement is not an expression, and there was no `return`.
+    /// The last statement is not an expression, and no `return` was executed.
     NoValue,
     /// The value of the last expression or of a top-level `return`, as compact JSON; Python's `None` is `null`.
     Value(String),
 }
 
-/// A run that did not come to its end.
+/// A run that did not complete.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The code raised and did not catch.
+    /// The code raised an exception and did not catch it.
     #[error("{kind}: {message}")]
     Exception {
-        /// The exception's type.
+        /// The type of the exception.
         kind: String,
-        /// The exception's text.
+        /// The message of the exception.
         message: String,
-        /// The line of the code that raised it, counted from 1.
+        /// The line of the code that raised it, starting at 1.
         line: Option<u32>,
-        /// Python's traceback, with the lines of the code only.
+        /// Python's traceback, with only the lines of the code.
         traceback: String,
         /// What the code had printed.
         printed: String,
-        /// How many calls it had made.
+        /// The number of calls that the code had made.
         calls: u32,
     },
-    /// The code is no Python.
+    /// The code is not valid Python.
     #[error("SyntaxError: {message} (line {line})")]
     Syntax {
         /// What is wrong.
         message: String,
-        /// The line, counted from 1.
+        /// The line, starting at 1.
         line: u32,
-        /// The column in characters, counted from 1.
+        /// The column in characters, starting at 1.
         column: u32,
-        /// The line's text.
+        /// The text of the line.
         text: String,
     },
-    /// The code used more than it may.
+    /// The code exceeded a limit.
     #[error("{limit}: {message}")]
     Limit {
-        /// Which limit.
+        /// The limit.
         limit: LimitKind,
-        /// What the code did, with the limit's figure.
+        /// What the code did, with the value of the limit.
         message: String,
         /// What the code had printed.
         printed: String,
-        /// How many calls it had made.
+        /// The number of calls that the code had made.
         calls: u32,
     },
-    /// The process that ran the code ended without an answer: killed, crashed, or caught at the cage.
+    /// The process that ran the code ended without a result: it was killed, crashed, or violated the cage.
     #[error("the process that ran the code died: {reason}")]
     Died {
-        /// How it ended.
+        /// How it died.
         reason: String,
         /// What the code had printed.
         printed: String,
     },
-    /// Too many programs run already.
+    /// Too many programs are running.
     #[error(transparent)]
     Busy(#[from] SlotError),
-    /// No process to run code in could be started.
+    /// The process that runs code could not be started.
     #[error("cannot start the Python worker: {reason}")]
     Unavailable {
         /// Why not.

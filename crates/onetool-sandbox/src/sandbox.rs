@@ -1,18 +1,18 @@
-//! The door of the crate: a sandbox that runs programs.
+//! The entry point of the crate: a sandbox that runs programs.
 
 use std::sync::{Arc, Mutex};
 
-use onetool_cage::{SlotError, Slots, Work, WorkerCommand};
+use onetool_cage::{SlotError, SlotKind, Slots, WorkerCommand};
 
 use crate::session;
 use crate::worker::Worker;
 use crate::{CageReport, Host, Limits, Outcome, Program, RunError};
 use onetool_core::sync::Unpoisoned as _;
 
-/// Runs Python programs, each in a caged process of its own.
+/// Runs Python programs, each in its own caged process.
 ///
-/// Nothing is started until [`warm`](Self::warm) or the first [`run`](Self::run). From then on one child waits in its
-/// cage for the next program. Dropping the sandbox ends every process that it started.
+/// Starts no process until [`warm`](Self::warm) or the first [`run`](Self::run). After that, one caged child waits for the
+/// next program. Dropping the sandbox ends all its processes.
 pub struct Sandbox {
     command: WorkerCommand,
     slots: Arc<Slots>,
@@ -20,13 +20,13 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Creates a sandbox; starts nothing. `command` starts the process that children are forked from: it must end up
-    /// in [`zygote_main`](crate::zygote_main) before it starts any thread.
+    /// Creates a sandbox; starts no process yet. `command` starts the process that children are forked from; it must call
+    /// [`zygote_main`](crate::zygote_main) before it starts any thread.
     pub fn new(command: WorkerCommand, slots: Arc<Slots>) -> Self {
         Self { command, slots, worker: Mutex::new(None) }
     }
 
-    /// Starts the worker process if there is none, and waits until it is ready.
+    /// Starts the worker process if it is not running, and waits until it is ready.
     ///
     /// # Errors
     /// [`RunError::Unavailable`] if it cannot be started.
@@ -34,7 +34,7 @@ impl Sandbox {
         self.worker().await.map(drop)
     }
 
-    /// Tells which walls of the cage this system has; starts the worker process if there is none.
+    /// Returns the state of the cage's layers on this system. Starts the worker process if it is not running.
     ///
     /// # Errors
     /// [`RunError::Unavailable`] if it cannot be started.
@@ -42,10 +42,10 @@ impl Sandbox {
         self.worker().await?.ready().await
     }
 
-    /// Runs a program. Dropping the future kills it and drops its calls.
+    /// Runs a program. Dropping the future kills the program and drops its calls.
     ///
     /// # Errors
-    /// Every way in which a run can fail to come to its end, see [`RunError`].
+    /// If the run does not complete, see [`RunError`].
     pub async fn run(
         &self,
         program: Program,
@@ -59,27 +59,27 @@ impl Sandbox {
         }
         let child = match worker.child(limits.memory_bytes).await {
             Ok(child) => child,
-            // The zygote died a moment ago and nothing was sent: another one gets the run.
+            // The zygote just died. The program was not sent yet, so a new zygote can run it.
             Err(_) => {
                 self.forget(&worker);
                 worker = self.worker().await?;
                 worker.child(limits.memory_bytes).await?
             }
         };
-        // The program goes out first; while it runs, the zygote forks the child of the next run.
+        // Sends the program first. While it runs, the zygote forks the child of the next run.
         let keep_spare = async { worker.keep_spare(limits.memory_bytes) };
         let (outcome, ()) = tokio::join!(session::run(child, program, limits, host.as_ref()), keep_spare);
         outcome
     }
 
-    /// Waits for the program's turn, but no longer than the program itself may take.
+    /// Waits for a slot, but no longer than the program's time limit.
     async fn slot(&self, program: &Program, limits: &Limits) -> Result<onetool_cage::Slot, RunError> {
-        let work = Work::Program { depth: program.depth };
-        let slot = tokio::time::timeout(limits.time, self.slots.take(work, limits.memory_bytes)).await;
+        let kind = SlotKind::Program { depth: program.depth };
+        let slot = tokio::time::timeout(limits.time, self.slots.acquire(kind, limits.memory_bytes)).await;
         Ok(slot.map_err(|_| SlotError { waiting: self.slots.waiting() })??)
     }
 
-    /// Gives the worker that is running, or starts one, and waits until it is ready.
+    /// Returns the running worker, or starts one, and waits until it is ready.
     async fn worker(&self) -> Result<Arc<Worker>, RunError> {
         let worker = self.start_if_needed()?;
         match worker.ready().await {
@@ -113,7 +113,7 @@ fn require_complete(report: CageReport) -> Result<(), RunError> {
     match report.gaps().as_slice() {
         [] => Ok(()),
         gaps => Err(RunError::Unavailable {
-            reason: format!("run.require_cage is set, and this system does not have {}", gaps.join(", ")),
+            reason: format!("run.require_cage is set, but this system does not support {}", gaps.join(", ")),
         }),
     }
 }

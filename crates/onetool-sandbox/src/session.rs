@@ -1,4 +1,4 @@
-//! One run, seen from the gateway: frames in, answers out, limits kept.
+//! The gateway's side of one run: handles the child's frames and enforces the limits.
 
 use std::collections::VecDeque;
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::{self, FuturesUnordered, Stream};
-use onetool_cage::{ProcessLimit, limit_in};
+use onetool_cage::{ProcessLimit, limit_from_stderr};
 use onetool_core::json_weight;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -22,20 +22,19 @@ use crate::link::{ChildGuard, Exit};
 use crate::wire::{self, Done, FromChild, ToChild};
 use crate::worker::WaitingChild;
 use crate::{
-    Completion, Host, HostAnswer, HostCall, HostError, LimitKind, Limits, NameKind, Outcome, Program,
-    RunError,
+    Completion, Host, HostCall, HostError, HostReply, LimitKind, Limits, NameKind, Outcome, Program, RunError,
 };
 
-/// Deepest nesting of a value that crosses the socket; the reader of JSON stops at 128.
+/// Maximum nesting of a value in a frame; the JSON parser stops at 128.
 pub(crate) const MAX_DEPTH: usize = 100;
-/// Room in a frame beside the value that it carries.
+/// Space in a frame in addition to its value.
 const FRAME_MARGIN: usize = 64 * 1024;
-/// No program uses more names that it does not define; further ones are unknown.
+/// Maximum number of names that the host is asked about. No real program uses more; further ones are unknown.
 const MAX_NAMES: usize = 1024;
 /// How long to wait for the exit status of a child that closed its socket.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs `program` to its end in a child that waits for it. The clock starts here, however long the child has waited.
+/// Runs `program` in a waiting child. The time limit starts now, however long the child has waited.
 pub(crate) async fn run(
     child: WaitingChild,
     program: Program,
@@ -43,15 +42,16 @@ pub(crate) async fn run(
     host: &dyn Host,
 ) -> Result<Outcome, RunError> {
     let (reader, writer) = child.socket.into_split();
-    talk(reader, writer, CagedChild { guard: child.child, stderr: child.stderr }, program, limits, host).await
+    let child = CagedChild { guard: child.child, stderr: child.stderr };
+    run_session(reader, writer, child, program, limits, host).await
 }
 
-/// How the other side of a socket ended.
-pub(crate) trait Ending {
-    /// Waits for its end.
+/// The exit status and stderr of a child.
+pub(crate) trait ChildStatus {
+    /// Waits until the child exits.
     fn exit(&mut self) -> impl Future<Output = Exit> + Send;
 
-    /// Returns what it wrote to its standard error.
+    /// Returns what the child wrote to stderr.
     fn stderr(&self) -> String;
 }
 
@@ -60,11 +60,11 @@ struct CagedChild {
     stderr: OwnedFd,
 }
 
-impl Ending for CagedChild {
+impl ChildStatus for CagedChild {
     async fn exit(&mut self) -> Exit {
         timeout(EXIT_TIMEOUT, self.guard.exit())
             .await
-            .unwrap_or_else(|_| Exit::Lost("it closed its socket and did not end".to_owned()))
+            .unwrap_or_else(|_| Exit::Lost("it closed its socket but did not exit".to_owned()))
     }
 
     fn stderr(&self) -> String {
@@ -72,116 +72,116 @@ impl Ending for CagedChild {
     }
 }
 
-/// Runs `program` on the other side of a socket, which keeps to the protocol or does not.
-pub(crate) async fn talk(
+/// Runs `program` in a child at the other end of a socket. The child is not trusted to follow the protocol.
+pub(crate) async fn run_session(
     reader: impl AsyncRead + Unpin,
     writer: impl AsyncWrite + Unpin,
-    child: impl Ending,
+    child: impl ChildStatus,
     program: Program,
     limits: &Limits,
     host: &dyn Host,
 ) -> Result<Outcome, RunError> {
     let deadline = Instant::now() + limits.time;
-    let (answers, queue) = mpsc::unbounded_channel();
-    let running = Running {
+    let (outgoing, queue) = mpsc::unbounded_channel();
+    let session = Session {
         limits,
         host,
         child,
-        answers,
+        outgoing,
         printed: String::new(),
         calls: 0,
-        waiting: Waiting::default(),
-        held: Held::default(),
+        queued: CallQueue::default(),
+        held: HeldBytes::default(),
         has_names: false,
     };
-    running.send(&ToChild::Program {
+    session.send(&ToChild::Program {
         source: program.source,
         file_name: program.file_name,
         input: program.input,
         max_frame: limits.max_result_bytes.saturating_add(FRAME_MARGIN),
         max_result: limits.max_result_bytes,
     });
-    running.serve(reader, writer, queue, deadline).await
+    session.serve(reader, writer, queue, deadline).await
 }
 
-/// A run that is under way.
-struct Running<'a, C> {
+/// A run in progress.
+struct Session<'a, C> {
     limits: &'a Limits,
     host: &'a dyn Host,
     child: C,
-    answers: mpsc::UnboundedSender<Vec<u8>>,
+    outgoing: mpsc::UnboundedSender<Vec<u8>>,
     printed: String,
     calls: u32,
-    waiting: Waiting,
-    held: Held,
+    queued: CallQueue,
+    held: HeldBytes,
     has_names: bool,
 }
 
-/// How many bytes the gateway holds for a run.
+/// The number of bytes that the gateway holds for a run.
 #[derive(Clone, Default)]
-struct Held(Arc<[AtomicUsize; 2]>);
+struct HeldBytes(Arc<[AtomicUsize; 2]>);
 
-/// What the gateway holds.
+/// What the gateway holds for a run.
 #[derive(Clone, Copy)]
-enum Holding {
-    /// Arguments of calls that have not ended.
+enum Held {
+    /// Arguments of unfinished calls.
     Arguments,
-    /// Frames that the child has not taken yet.
+    /// Frames that the child has not read yet.
     Frames,
 }
 
-impl Held {
-    fn add(&self, what: Holding, bytes: usize) {
-        self.0[what as usize].fetch_add(bytes, Ordering::Relaxed);
+impl HeldBytes {
+    fn add(&self, held: Held, bytes: usize) {
+        self.0[held as usize].fetch_add(bytes, Ordering::Relaxed);
     }
 
-    fn release(&self, what: Holding, bytes: usize) {
-        self.0[what as usize].fetch_sub(bytes, Ordering::Relaxed);
+    fn release(&self, held: Held, bytes: usize) {
+        self.0[held as usize].fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    fn bytes(&self, what: Holding) -> usize {
-        self.0[what as usize].load(Ordering::Relaxed)
+    fn bytes(&self, held: Held) -> usize {
+        self.0[held as usize].load(Ordering::Relaxed)
     }
 
     fn total(&self) -> usize {
-        self.bytes(Holding::Arguments).saturating_add(self.bytes(Holding::Frames))
+        self.bytes(Held::Arguments).saturating_add(self.bytes(Held::Frames))
     }
 }
 
-/// Calls that wait until fewer are under way.
+/// Calls that wait until fewer are in flight.
 #[derive(Default)]
-struct Waiting {
-    calls: VecDeque<WaitingCall>,
-    /// What their arguments take.
+struct CallQueue {
+    calls: VecDeque<QueuedCall>,
+    /// The size of their arguments.
     bytes: usize,
 }
 
-struct WaitingCall {
+struct QueuedCall {
     id: u64,
     call: HostCall,
     bytes: usize,
 }
 
-impl Waiting {
-    fn push(&mut self, call: WaitingCall) {
+impl CallQueue {
+    fn push(&mut self, call: QueuedCall) {
         self.bytes = self.bytes.saturating_add(call.bytes);
         self.calls.push_back(call);
     }
 
-    fn pop(&mut self) -> Option<WaitingCall> {
+    fn pop(&mut self) -> Option<QueuedCall> {
         let call = self.calls.pop_front()?;
         self.bytes -= call.bytes;
         Some(call)
     }
 }
 
-impl<C: Ending> Running<'_, C> {
-    /// Queues a frame. One that cannot be sent any more belongs to a child that is gone: its end is noticed elsewhere.
+impl<C: ChildStatus> Session<'_, C> {
+    /// Queues a frame. Ignores a closed queue: the child has exited, which is handled elsewhere.
     fn send(&self, frame: &ToChild) {
         match wire::encode(frame) {
             Ok(bytes) => {
-                self.held.add(Holding::Frames, bytes.len());
-                drop(self.answers.send(bytes));
+                self.held.add(Held::Frames, bytes.len());
+                drop(self.outgoing.send(bytes));
             }
             Err(error) => tracing::warn!(%error, "cannot encode a frame for a run"),
         }
@@ -191,12 +191,12 @@ impl<C: Ending> Running<'_, C> {
         self.held.total() > self.limits.max_buffer_bytes
     }
 
-    /// Tells whether another call may begin. While much is held, only what must go on does: answers that the child is
-    /// slow to take do not pile up.
-    fn may_begin(&self, under_way: usize) -> bool {
+    /// Returns whether another call may start. While the buffer is more than half full, a call starts only if the run
+    /// would otherwise make no progress, so that results do not pile up if the child is slow to read them.
+    fn can_start_call(&self, in_flight: usize) -> bool {
         let has_room = self.held.total() <= self.limits.max_buffer_bytes / 2;
-        let is_idle = under_way == 0 && self.held.bytes(Holding::Frames) == 0;
-        under_way < self.limits.max_parallel as usize && (has_room || is_idle)
+        let is_idle = in_flight == 0 && self.held.bytes(Held::Frames) == 0;
+        in_flight < self.limits.max_parallel as usize && (has_room || is_idle)
     }
 
     async fn serve(
@@ -210,22 +210,22 @@ impl<C: Ending> Running<'_, C> {
         let mut frames = pin!(frames(reader, max_frame));
         let mut written = pin!(write_all(writer, queue, self.held.clone()).fuse());
         let mut timer = pin!(sleep_until(deadline));
-        let mut under_way = FuturesUnordered::new();
+        let mut in_flight = FuturesUnordered::new();
         let host = self.host;
         loop {
-            while self.may_begin(under_way.len())
-                && let Some(WaitingCall { id, call, bytes }) = self.waiting.pop()
+            while self.can_start_call(in_flight.len())
+                && let Some(QueuedCall { id, call, bytes }) = self.queued.pop()
             {
-                under_way.push(async move { (id, bytes, host.call(call).await) });
+                in_flight.push(async move { (id, bytes, host.call(call).await) });
             }
             let frame = tokio::select! {
                 biased;
                 () = &mut timer => return Err(self.limit(LimitKind::Time)),
-                // There may be room for another call.
+                // There may be room for another call now.
                 Some(()) = written.next() => continue,
-                Some((id, bytes, result)) = under_way.next() => {
-                    self.held.release(Holding::Arguments, bytes);
-                    self.send(&ToChild::Answer { id, result: checked(result) });
+                Some((id, bytes, result)) = in_flight.next() => {
+                    self.held.release(Held::Arguments, bytes);
+                    self.send(&ToChild::Reply { id, result: check_depth(result) });
                     if self.is_buffer_full() {
                         return Err(self.limit(LimitKind::Buffer));
                     }
@@ -236,15 +236,15 @@ impl<C: Ending> Running<'_, C> {
             match frame {
                 Some(Ok(FromChild::Names(mut names))) => {
                     if std::mem::replace(&mut self.has_names, true) {
-                        return Err(self.unexpected("it asked for names twice"));
+                        return Err(self.protocol_error("it requested names twice"));
                     }
-                    let asked = names.len();
+                    let requested = names.len();
                     names.truncate(MAX_NAMES);
                     let mut kinds = tokio::select! {
                         kinds = host.names(names) => kinds,
                         () = &mut timer => return Err(self.limit(LimitKind::Time)),
                     };
-                    kinds.resize(asked, NameKind::Unknown { hint: None });
+                    kinds.resize(requested, NameKind::Unknown { hint: None });
                     self.send(&ToChild::Names(kinds));
                 }
                 Some(Ok(FromChild::Call { id, name, args, kwargs })) => {
@@ -254,17 +254,17 @@ impl<C: Ending> Running<'_, C> {
                     self.calls += 1;
                     let weight = |json: &RawValue| json_weight(json.get().as_bytes());
                     let bytes = name.len().saturating_add(weight(&args)).saturating_add(weight(&kwargs));
-                    self.held.add(Holding::Arguments, bytes);
+                    self.held.add(Held::Arguments, bytes);
                     if self.is_buffer_full() {
                         return Err(self.limit(LimitKind::Buffer));
                     }
                     let call = match host_call(name, &args, &kwargs) {
                         Ok(call) => call,
-                        Err(error) => return Err(self.unexpected(&error.to_string())),
+                        Err(error) => return Err(self.protocol_error(&error.to_string())),
                     };
-                    let is_full = under_way.len() >= self.limits.max_parallel as usize;
-                    self.waiting.push(WaitingCall { id, call, bytes });
-                    if is_full && self.waiting.bytes > self.limits.max_result_bytes {
+                    let is_full = in_flight.len() >= self.limits.max_parallel as usize;
+                    self.queued.push(QueuedCall { id, call, bytes });
+                    if is_full && self.queued.bytes > self.limits.max_result_bytes {
                         return Err(self.limit(LimitKind::Parallel));
                     }
                 }
@@ -276,20 +276,20 @@ impl<C: Ending> Running<'_, C> {
                     }
                     self.printed.push_str(&text);
                 }
-                Some(Ok(FromChild::Done(done))) => return self.done(done),
+                Some(Ok(FromChild::Done(done))) => return self.outcome(done),
                 Some(Err(FrameError::TooLong)) => return Err(self.limit(LimitKind::Result)),
-                Some(Err(FrameError::Broken(error))) => return Err(self.unexpected(&error)),
-                None => return Err(self.died().await),
+                Some(Err(FrameError::Invalid(error))) => return Err(self.protocol_error(&error)),
+                None => return Err(self.exit_error().await),
             }
         }
     }
 
-    /// The child does not keep to the protocol, so nothing else that it sends is looked at.
-    fn unexpected(self, what: &str) -> RunError {
-        RunError::Died { reason: format!("it sent something unexpected: {what}"), printed: self.printed }
+    /// Returns the error for a child that violated the protocol. The rest of what it sends is ignored.
+    fn protocol_error(self, error: &str) -> RunError {
+        RunError::Died { reason: format!("protocol error: {error}"), printed: self.printed }
     }
 
-    fn done(self, done: Done<Box<RawValue>>) -> Result<Outcome, RunError> {
+    fn outcome(self, done: Done<Box<RawValue>>) -> Result<Outcome, RunError> {
         match done {
             Done::Value { has_value, value, format, sanitize } => Ok(Outcome {
                 printed: self.printed,
@@ -322,11 +322,11 @@ impl<C: Ending> Running<'_, C> {
         }
     }
 
-    /// Finds out why the child closed its socket without an answer.
-    async fn died(mut self) -> RunError {
+    /// Returns the error for a child that closed its socket without a result.
+    async fn exit_error(mut self) -> RunError {
         let exit = self.child.exit().await;
-        let said = self.child.stderr();
-        match limit_in(&said) {
+        let stderr = self.child.stderr();
+        match limit_from_stderr(&stderr) {
             Some(ProcessLimit::Memory) => return self.limit(LimitKind::Memory),
             Some(ProcessLimit::Stack) => return self.limit(LimitKind::Nesting),
             None => {}
@@ -335,11 +335,12 @@ impl<C: Ending> Running<'_, C> {
             Exit::Signal(libc::SIGSYS) => "it made a system call that the cage forbids".to_owned(),
             Exit::Signal(libc::SIGKILL) => "it was killed (signal 9)".to_owned(),
             Exit::Signal(signal) => format!("signal {signal}"),
-            Exit::Code(code) => format!("it ended with status {code}"),
+            Exit::Code(code) => format!("it exited with status {code}"),
             Exit::Lost(reason) => reason,
         };
-        let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).take(2).collect();
-        let reason = if said.is_empty() { reason } else { format!("{reason}: {}", said.join(" ")) };
+        let lines: Vec<&str> =
+            stderr.lines().map(str::trim).filter(|line| !line.is_empty()).take(2).collect();
+        let reason = if lines.is_empty() { reason } else { format!("{reason}: {}", lines.join(" ")) };
         RunError::Died { reason, printed: self.printed }
     }
 }
@@ -356,16 +357,16 @@ fn host_call(name: String, args: &RawValue, kwargs: &RawValue) -> serde_json::Re
     })
 }
 
-/// Keeps an answer that the child could not read from becoming the child's end.
-fn checked(result: Result<HostAnswer, HostError>) -> Result<HostAnswer, HostError> {
-    let is_too_deep = |answer: &HostAnswer| {
-        let blocks = answer.beside.iter().flat_map(|beside| &beside.blocks);
-        std::iter::once(&answer.value).chain(blocks).any(|value| is_deeper_than(value, MAX_DEPTH))
+/// Replaces a result that is nested too deeply for the child's JSON parser with an error.
+fn check_depth(result: Result<HostReply, HostError>) -> Result<HostReply, HostError> {
+    let is_too_deep = |reply: &HostReply| {
+        let blocks = reply.extra.iter().flat_map(|extra| &extra.blocks);
+        std::iter::once(&reply.value).chain(blocks).any(|value| is_deeper_than(value, MAX_DEPTH))
     };
     match result {
-        Ok(answer) if is_too_deep(&answer) => Err(HostError {
+        Ok(reply) if is_too_deep(&reply) => Err(HostError {
             kind: "ValueError".to_owned(),
-            message: format!("the answer nests deeper than {MAX_DEPTH} levels"),
+            message: format!("the result is nested more than {MAX_DEPTH} levels deep"),
         }),
         result => result,
     }
@@ -381,47 +382,47 @@ fn is_deeper_than(value: &Value, depth: usize) -> bool {
 
 enum FrameError {
     TooLong,
-    Broken(String),
+    Invalid(String),
 }
 
-/// Reads frames to the end of the stream. What was read stays in the stream when `next` is dropped.
+/// Reads frames until the end of the stream. Cancel-safe: a partly read frame is kept if `next` is dropped.
 fn frames(
     reader: impl AsyncRead + Unpin,
     max_frame: usize,
 ) -> impl Stream<Item = Result<FromChild<Box<RawValue>>, FrameError>> {
     stream::unfold(reader, move |mut reader| async move {
-        // A child that dies while it writes leaves half a frame: that is an end, too.
+        // An incomplete frame from a child that died while writing also ends the stream.
         let length = reader.read_u32_le().await.ok()? as usize;
         if length > max_frame {
             return Some((Err(FrameError::TooLong), reader));
         }
-        // The memory for it is taken as it arrives: a length alone costs nothing to send.
+        // Allocates as the bytes arrive, because a child can claim any length at no cost.
         let mut bytes = Vec::new();
         (&mut reader).take(length as u64).read_to_end(&mut bytes).await.ok()?;
         if bytes.len() < length {
             return None;
         }
-        let frame = serde_json::from_slice(&bytes).map_err(|error| FrameError::Broken(error.to_string()));
+        let frame = serde_json::from_slice(&bytes).map_err(|error| FrameError::Invalid(error.to_string()));
         Some((frame, reader))
     })
 }
 
-/// Writes what is queued, one item per frame. Apart from reading, so that a child that writes and one that reads never
-/// wait for each other.
+/// Writes queued frames; yields an item for each. Separate from reading, so that gateway and child never block each other
+/// while both are writing.
 fn write_all(
     writer: impl AsyncWrite + Unpin,
     queue: mpsc::UnboundedReceiver<Vec<u8>>,
-    held: Held,
+    held: HeldBytes,
 ) -> impl Stream<Item = ()> {
     stream::unfold((writer, queue, held), |(mut writer, mut queue, held)| async move {
         let bytes = queue.recv().await?;
         writer.write_all(&bytes).await.ok()?;
-        held.release(Holding::Frames, bytes.len());
+        held.release(Held::Frames, bytes.len());
         Some(((), (writer, queue, held)))
     })
 }
 
-/// Reads what the child wrote to its standard error, as far as it is there.
+/// Reads what is currently available of the child's stderr.
 fn read_available(stderr: &OwnedFd) -> String {
     let Ok(stderr) = stderr.try_clone() else { return String::new() };
     let mut bytes = vec![0; 4096];

@@ -1,42 +1,43 @@
-//! Frames between the gateway and a child: a length of four bytes, little-endian, and that much JSON.
+//! Frames between the gateway and a child: a 4-byte little-endian length, followed by that many bytes of JSON.
 
 use std::io;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{HostAnswer, HostError, Input, LimitKind, NameKind};
+use crate::{HostError, HostReply, Input, LimitKind, NameKind};
 
-/// What the gateway sends.
+/// A frame from the gateway.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToChild {
     /// The first frame.
     Program { source: String, file_name: String, input: Input, max_frame: usize, max_result: usize },
-    /// Answers [`FromChild::Names`].
+    /// The response to [`FromChild::Names`].
     Names(Vec<NameKind>),
-    /// Answers [`FromChild::Call`].
-    Answer { id: u64, result: Result<HostAnswer, HostError> },
+    /// The response to [`FromChild::Call`].
+    // The frames in the fuzz corpus use this key.
+    #[serde(rename = "answer")]
+    Reply { id: u64, result: Result<HostReply, HostError> },
 }
 
-/// What a child sends.
+/// A frame from a child.
 ///
-/// It has values; the gateway reads them as texts, because a text bounds the memory that it takes and a tree of values
-/// does not.
+/// The child has parsed values. The gateway keeps values as JSON text, because the size of the text bounds its memory.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FromChild<V = Value> {
-    /// Asks what these names are.
+    /// Requests the kinds of these names.
     Names(Vec<String>),
     /// Calls the host.
     Call { id: u64, name: String, args: V, kwargs: V },
-    /// Prints.
+    /// Printed text.
     Print(String),
     /// The last frame.
     Done(Done<V>),
 }
 
-/// How the code ended.
+/// The result of the code.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Done<V = Value> {
@@ -46,11 +47,12 @@ pub(crate) enum Done<V = Value> {
     Limit(LimitKind),
 }
 
-/// Makes the bytes of a frame.
+/// Encodes a frame.
 pub(crate) fn encode(frame: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, frame)?;
-    let length = u32::try_from(bytes.len() - 4).map_err(|_| io::Error::other("the frame is over 4 GB"))?;
+    let length =
+        u32::try_from(bytes.len() - 4).map_err(|_| io::Error::other("the frame is larger than 4 GB"))?;
     bytes[..4].copy_from_slice(&length.to_le_bytes());
     Ok(bytes)
 }
@@ -63,7 +65,7 @@ pub(crate) fn read_frame<T: serde::de::DeserializeOwned>(mut from: impl io::Read
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length);
-    // What is there decides how much memory it takes, not what the length claims.
+    // Allocates for the bytes that arrive, not for the claimed length.
     let mut bytes = Vec::new();
     if from.take(length.into()).read_to_end(&mut bytes)? < length as usize {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -1,4 +1,4 @@
-//! A zygote with a child in reserve, so that a run need not wait for its process.
+//! A zygote with a spare child, so that a run does not have to wait for a fork.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -13,18 +13,18 @@ use tokio::net::UnixStream;
 use crate::link::{ChildGuard, Link};
 use crate::{CageReport, RunError, WorkerCommand};
 
-/// A running zygote and at most one spare child. Dropping it ends them all.
+/// A running zygote and at most one spare child. Dropping it ends both, and all other children.
 pub(crate) struct Worker {
     link: Link,
     spare: Mutex<Option<WaitingChild>>,
 }
 
-/// A child that waits for its program.
+/// A child waiting for its program.
 pub(crate) struct WaitingChild {
     pub(crate) socket: UnixStream,
     pub(crate) child: ChildGuard,
     pub(crate) stderr: OwnedFd,
-    /// What it may use; a child cannot be given another limit once it is in its cage.
+    /// Its memory limit, which cannot be changed once it is caged.
     memory_bytes: u64,
 }
 
@@ -34,7 +34,7 @@ impl Worker {
         Ok(Self { link: Link::start(command)?, spare: Mutex::default() })
     }
 
-    /// Whether further children can be forked from the zygote.
+    /// Returns whether the zygote can fork more children.
     pub(crate) fn is_usable(&self) -> bool {
         self.link.is_usable()
     }
@@ -44,48 +44,48 @@ impl Worker {
         self.link.ready().await
     }
 
-    /// Gives the spare child if it will do, or has another one forked; nothing was run if this fails.
+    /// Returns the spare child if its limit matches, or else a new child. If this fails, no code has run.
     pub(crate) async fn child(&self, memory_bytes: u64) -> Result<WaitingChild, RunError> {
         let spare = self.spare.lock().unpoisoned().take();
         if let Some(spare) = spare.filter(|spare| spare.memory_bytes == memory_bytes && spare.is_alive()) {
             return Ok(spare);
         }
-        let ends = Ends::new().map_err(unavailable)?;
-        let child =
-            self.link.fork(memory_bytes, [ends.child_socket.as_fd(), ends.child_stderr.as_fd()]).await;
-        Ok(WaitingChild { socket: ends.socket, child: child?, stderr: ends.stderr, memory_bytes })
+        let streams = ChildStreams::new().map_err(unavailable)?;
+        let descriptors = [streams.child_socket.as_fd(), streams.child_stderr.as_fd()];
+        let child = self.link.fork(memory_bytes, descriptors).await?;
+        Ok(WaitingChild { socket: streams.socket, child, stderr: streams.stderr, memory_bytes })
     }
 
-    /// Has a spare child forked if there is none. One that cannot be had now is no loss: the next run asks again.
+    /// Forks a spare child if there is none. Ignores errors, because the next run tries again.
     pub(crate) fn keep_spare(&self, memory_bytes: u64) {
         let mut spare = self.spare.lock().unpoisoned();
         if spare.is_some() {
             return;
         }
-        let Ok(ends) = Ends::new() else { return };
-        let beside = [ends.child_socket.as_fd(), ends.child_stderr.as_fd()];
-        let Ok(child) = self.link.try_fork(memory_bytes, beside) else { return };
-        *spare = Some(WaitingChild { socket: ends.socket, child, stderr: ends.stderr, memory_bytes });
+        let Ok(streams) = ChildStreams::new() else { return };
+        let descriptors = [streams.child_socket.as_fd(), streams.child_stderr.as_fd()];
+        let Ok(child) = self.link.try_fork(memory_bytes, descriptors) else { return };
+        *spare = Some(WaitingChild { socket: streams.socket, child, stderr: streams.stderr, memory_bytes });
     }
 }
 
 impl WaitingChild {
-    /// Whether the child still holds its end of the socket. It says nothing before it has its program.
+    /// Returns whether the child still has its end of the socket open. It sends nothing before it gets its program.
     fn is_alive(&self) -> bool {
         let mut watched = [PollFd::new(&self.socket, PollFlags::IN)];
         poll(&mut watched, Some(&Timespec::default())) == Ok(0)
     }
 }
 
-/// Both ends of what connects a child with the gateway.
-struct Ends {
+/// Both ends of a child's socket and stderr pipe.
+struct ChildStreams {
     socket: UnixStream,
     child_socket: OwnedFd,
     stderr: OwnedFd,
     child_stderr: OwnedFd,
 }
 
-impl Ends {
+impl ChildStreams {
     fn new() -> io::Result<Self> {
         let (ours, theirs) = StdUnixStream::pair()?;
         let (stderr, child_stderr) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;

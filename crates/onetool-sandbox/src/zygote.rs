@@ -1,7 +1,7 @@
-//! The zygote: a process with a warm interpreter and one thread that forks a child for every run.
+//! The zygote: a single-threaded process with a warm interpreter that forks a child for every run.
 //!
-//! It never runs the user's code. It ends when the gateway's end of the control socket closes, and its children end
-//! with it.
+//! It never runs user code. It exits when the gateway closes its end of the control socket, and its children exit with
+//! it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,38 +13,38 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getppid, kill_process, pidfd_open, waitpid,
 };
 
-use onetool_cage::process::{self, OneThread, Side};
-use onetool_cage::{Cage, CageReport, be_first_to_go, isolate};
+use onetool_cage::process::{self, ForkResult, SingleThreaded};
+use onetool_cage::{Cage, CageReport, isolate, raise_oom_score};
 
 use crate::child;
 use crate::control::{self, ForkRequest, ZygoteReport};
 
-/// Runs the zygote until the gateway goes away; for the hidden subcommand that
-/// [`WorkerCommand`](crate::WorkerCommand) names.
+/// Runs the zygote until the gateway disconnects; for the hidden subcommand named in
+/// [`WorkerCommand`](crate::WorkerCommand).
 ///
-/// Must be called from the main thread before any other thread exists. The control socket is its standard input.
+/// Call it from the main thread before starting any other. Standard input is the control socket.
 pub fn zygote_main() -> ExitCode {
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
-        // A gateway may be gone before its worker is ready: a session over stdio that ended at once.
+        // The gateway may exit before its worker is ready, for example after a very short stdio session.
         Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            tracing::error!(%error, "the Python worker ends");
+            tracing::error!(%error, "the Python worker failed");
             ExitCode::FAILURE
         }
     }
 }
 
 /// A pipe with which one thread of a child wakes another.
-type Wake = (OwnedFd, OwnedFd);
+type WakePipe = (OwnedFd, OwnedFd);
 
 struct Zygote {
     control: OwnedFd,
     cage: Cage,
-    one_thread: OneThread,
-    /// Addresses that this process takes, and so every child from its start.
+    single_threaded: SingleThreaded,
+    /// The size of this process's address space, which every child starts with.
     address_space: u64,
     children: Vec<Child>,
 }
@@ -56,28 +56,28 @@ struct Child {
 }
 
 fn serve() -> io::Result<()> {
-    // Whatever the gateway was started with is not for programs.
+    // Programs must not get the descriptors that the gateway inherited.
     process::close_descriptors_from(3)?;
-    be_first_to_go();
+    raise_oom_score();
     let namespaces = isolate()?;
     let control = take_standard_input()?;
-    process::use_one_arena();
+    process::use_single_malloc_arena();
     let interpreter = child::warm_interpreter();
     interpreter.enter(|vm| {
         let prelude = child::warm_prelude(vm).map_err(io::Error::other)?;
-        let one_thread = OneThread::check()?;
-        process::give_program_pages_back();
-        process::keep_heap_in_large_pages();
+        let single_threaded = SingleThreaded::check()?;
+        process::release_program_pages();
+        process::use_huge_pages_for_heap();
         let address_space = process::address_space()?;
         let cage = Cage::enter(namespaces)?;
-        let mut zygote = Zygote { control, cage, one_thread, address_space, children: Vec::new() };
-        let report = zygote.try_cage()?;
+        let mut zygote = Zygote { control, cage, single_threaded, address_space, children: Vec::new() };
+        let report = zygote.test_cage()?;
         control::send(&zygote.control, &ZygoteReport::Ready { cage: report }, &[])?;
         zygote.run(|socket, wake| child::run(vm, &prelude, socket, wake))
     })
 }
 
-/// Moves the control socket away from descriptor 0, where it was handed over.
+/// Moves the control socket away from standard input.
 fn take_standard_input() -> io::Result<OwnedFd> {
     let control = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
@@ -85,21 +85,20 @@ fn take_standard_input() -> io::Result<OwnedFd> {
 }
 
 impl Zygote {
-    /// Closes the cage around a child that does nothing else, so that a cage that cannot be closed is noticed before
-    /// there is a program to run.
-    fn try_cage(&self) -> io::Result<CageReport> {
+    /// Closes the cage around a test child, so that a cage that cannot be closed is noticed before the first run.
+    fn test_cage(&self) -> io::Result<CageReport> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        match self.one_thread.fork()? {
-            Side::Child => {
+        match self.single_threaded.fork()? {
+            ForkResult::Child => {
                 let closed = self.cage.close(self.address_space.saturating_add(16 << 20));
                 let message = match closed {
                     Ok(report) => serde_json::to_vec(&Ok::<_, String>(report)),
                     Err(error) => serde_json::to_vec(&Err::<CageReport, _>(error.to_string())),
                 };
                 let is_sent = message.is_ok_and(|message| rustix::io::write(&writer, &message).is_ok());
-                process::exit_now(i32::from(!is_sent));
+                process::exit_immediately(i32::from(!is_sent));
             }
-            Side::Parent(child) => {
+            ForkResult::Parent(child) => {
                 drop(writer);
                 let mut message = [0; 1024];
                 let length = rustix::io::retry_on_intr(|| rustix::io::read(&reader, &mut message))?;
@@ -110,22 +109,22 @@ impl Zygote {
         }
     }
 
-    /// Serves until the gateway is gone.
-    fn run(&mut self, run_child: impl Fn(OwnedFd, Wake)) -> io::Result<()> {
+    /// Serves until the gateway disconnects.
+    fn run(&mut self, run_child: impl Fn(OwnedFd, WakePipe)) -> io::Result<()> {
         while self.serve_once(&run_child)? {}
-        // Nobody waits for the children any more.
+        // Without the gateway, the children have no purpose.
         for child in &self.children {
-            // One that has just ended by itself is no failure.
+            // The child may already have exited.
             let _ = kill_process(child.process, Signal::KILL);
         }
         Ok(())
     }
 
-    /// Waits for one event and deals with it; false when the gateway is gone.
-    fn serve_once(&mut self, run_child: &impl Fn(OwnedFd, Wake)) -> io::Result<bool> {
-        let (is_control_ready, ended) = self.wait()?;
-        // From the last to the first, so that removing one moves none that is still to be removed.
-        for index in ended.into_iter().rev() {
+    /// Waits for events and handles them. Returns false if the gateway disconnected.
+    fn serve_once(&mut self, run_child: &impl Fn(OwnedFd, WakePipe)) -> io::Result<bool> {
+        let (is_control_ready, exited) = self.wait()?;
+        // Backwards, so that removing one does not move those still to be removed.
+        for index in exited.into_iter().rev() {
             let child = self.children.swap_remove(index);
             let status = waitpid(Some(child.process), WaitOptions::empty())?.map(|(_, status)| status);
             let report = ZygoteReport::Exited {
@@ -144,7 +143,7 @@ impl Zygote {
             return Ok(false);
         };
         let id = request.id;
-        let answered = match self.fork(&request, descriptors, run_child) {
+        let replied = match self.fork(&request, descriptors, run_child) {
             Ok(child) => {
                 let report = ZygoteReport::Forked { id };
                 let sent = control::send(&self.control, &report, &[child.descriptor.as_fd()]);
@@ -156,10 +155,11 @@ impl Zygote {
                 control::send(&self.control, &report, &[])
             }
         };
-        Ok(answered.is_ok())
+        Ok(replied.is_ok())
     }
 
-    /// Waits until the gateway or a child has something to say; gives the indices of the children that ended.
+    /// Waits for the gateway or a child. Returns whether the gateway sent something, and the indices of the children that
+    /// exited.
     fn wait(&self) -> io::Result<(bool, Vec<usize>)> {
         let descriptors = self.children.iter().map(|child| child.descriptor.as_fd());
         let mut watched: Vec<PollFd<'_>> = std::iter::once(self.control.as_fd())
@@ -168,22 +168,22 @@ impl Zygote {
             .collect();
         rustix::io::retry_on_intr(|| poll(&mut watched, None))?;
         let is_ready = |entry: &PollFd<'_>| !entry.revents().is_empty();
-        let ended =
+        let exited =
             (1..watched.len()).filter(|index| is_ready(&watched[*index])).map(|index| index - 1).collect();
-        Ok((is_ready(&watched[0]), ended))
+        Ok((is_ready(&watched[0]), exited))
     }
 
     fn fork(
         &mut self,
         request: &ForkRequest,
         descriptors: Vec<OwnedFd>,
-        run_child: &impl Fn(OwnedFd, Wake),
+        run_child: &impl Fn(OwnedFd, WakePipe),
     ) -> io::Result<Child> {
         let [socket, stderr] = <[OwnedFd; 2]>::try_from(descriptors)
             .map_err(|_| io::Error::other("a fork request needs two descriptors"))?;
         let zygote = rustix::process::getpid();
-        match self.one_thread.fork()? {
-            Side::Parent(process) => match pidfd_open(process, PidfdFlags::empty()) {
+        match self.single_threaded.fork()? {
+            ForkResult::Parent(process) => match pidfd_open(process, PidfdFlags::empty()) {
                 Ok(descriptor) => Ok(Child { id: request.id, process, descriptor }),
                 Err(error) => {
                     kill_process(process, Signal::KILL)?;
@@ -191,25 +191,25 @@ impl Zygote {
                     Err(error.into())
                 }
             },
-            Side::Child => {
+            ForkResult::Child => {
                 if let Ok(wake) = self.become_child(zygote, stderr, request.memory_bytes) {
                     run_child(socket, wake);
-                    process::exit_now(0);
+                    process::exit_immediately(0);
                 }
-                process::exit_now(2)
+                process::exit_immediately(2)
             }
         }
     }
 
-    /// Lets go of all that is the zygote's, and enters the cage.
-    fn become_child(&mut self, zygote: Pid, stderr: OwnedFd, memory_bytes: u64) -> io::Result<Wake> {
+    /// Releases the zygote's resources and closes the cage.
+    fn become_child(&mut self, zygote: Pid, stderr: OwnedFd, memory_bytes: u64) -> io::Result<WakePipe> {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() != Some(zygote) {
-            return Err(io::Error::other("the zygote is gone"));
+            return Err(io::Error::other("the zygote has exited"));
         }
         rustix::stdio::dup2_stderr(stderr)?;
         self.children.clear();
-        // The child's copy of the control socket must not outlive this call; descriptor 0 is /dev/null.
+        // Replaces, and thus closes, the child's copy of the control socket; standard input is /dev/null.
         self.control = io::stdin().as_fd().try_clone_to_owned()?;
         let wake = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC)?;
         self.cage.close(self.address_space.saturating_add(memory_bytes))?;

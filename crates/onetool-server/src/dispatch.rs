@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use onetool_core::validate::ArgumentError;
-use onetool_core::{CallContext, FailureLog, JsonObject, ToolError, ToolName, ToolOutput, shown};
+use onetool_core::{
+    CallContext, FailureRedactor, JsonObject, ToolError, ToolName, ToolOutput, Verdict, abbreviate, json_size,
+};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
@@ -27,6 +29,14 @@ pub enum CallError {
     Denied {
         /// The tool.
         tool: ToolName,
+    },
+    /// A person must approve the call first.
+    #[error("tool '{tool}' requires approval: {reason}")]
+    NeedsApproval {
+        /// The tool.
+        tool: ToolName,
+        /// Why the policy asks.
+        reason: String,
     },
     /// The arguments break the schema; the handler did not run.
     #[error("schema validation failed for tool '{tool}': {}", list(errors))]
@@ -85,6 +95,7 @@ impl CallError {
         match self {
             Self::Unknown(_) => "unknown",
             Self::Denied { .. } => "denied",
+            Self::NeedsApproval { .. } => "needs_approval",
             Self::Invalid { .. } => "invalid",
             Self::Deadline { .. } => "deadline",
             Self::Cancelled { .. } => "cancelled",
@@ -191,14 +202,14 @@ impl Dispatch {
         observer: Option<&dyn Observer>,
     ) -> Result<ToolOutput, CallError> {
         // One name for one tool, however it was spelt.
-        let unknown = shown(name);
+        let unknown = abbreviate(name);
         let tool = catalog.get(name).map_or(&*unknown, |entry| entry.name().as_str());
         let span = tracing::info_span!("tool.call", tool);
         async {
             let started = Instant::now();
             let args_size = json_size(&args);
             let kept = observer.filter(|it| it.wants_arguments()).map(|_| args.clone());
-            let failures = FailureLog::new(&args);
+            let failures = FailureRedactor::new(&args);
             let result = self.checked_call(catalog, name, args, cx.clone()).await;
             let duration = started.elapsed();
             let output_size = record(tool, &result, duration, args_size, &failures);
@@ -230,8 +241,10 @@ impl Dispatch {
     ) -> Result<ToolOutput, CallError> {
         let entry = catalog.resolve(name)?;
         let tool = entry.name();
-        if !catalog.rules().policy.allows(tool) {
-            return Err(CallError::Denied { tool: tool.clone() });
+        match catalog.rules().policy.verdict(tool) {
+            Verdict::Allow => {}
+            Verdict::Ask { reason } => return Err(CallError::NeedsApproval { tool: tool.clone(), reason }),
+            _ => return Err(CallError::Denied { tool: tool.clone() }),
         }
         let Ok(_permit) = self.in_flight.acquire().await else { return Err(CallError::ShuttingDown) };
         // `run` keeps its own time; every call that its code makes has this one, as every direct call has.
@@ -299,7 +312,7 @@ async fn check_output(
             output.structured_content = Some(content);
             errors
         }
-        None => vec![ArgumentError::whole("there is no structured content", "required")],
+        None => vec![ArgumentError::at_root("there is no structured content", "required")],
     };
     if errors.is_empty() {
         return Ok(output);
@@ -340,7 +353,7 @@ fn record(
     result: &Result<ToolOutput, CallError>,
     took: Duration,
     args_size: usize,
-    failures: &FailureLog,
+    failures: &FailureRedactor,
 ) -> usize {
     let (outcome, output_size) = match result {
         Ok(output) => (if output.is_error { "error" } else { "ok" }, json_size(output)),
@@ -352,7 +365,7 @@ fn record(
         tracing::info!(outcome, took_ms, args_size, output_size, "tool call");
         return output_size;
     };
-    let reason = failures.reason(&reason);
+    let reason = failures.redact(&reason);
     match result {
         Err(CallError::Panicked { .. } | CallError::Deadline { .. }) => {
             tracing::error!(tool, reason, outcome, took_ms, args_size, "tool call failed");
@@ -360,22 +373,4 @@ fn record(
         _ => tracing::warn!(tool, reason, outcome, took_ms, args_size, "tool call failed"),
     }
     output_size
-}
-
-/// Counts the bytes of a value as JSON without making the text.
-pub fn json_size(value: &impl serde::Serialize) -> usize {
-    struct Counter(usize);
-    impl std::io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    // Counting cannot fail, and a value that cannot be written has no size.
-    let _ = serde_json::to_writer(&mut counter, value);
-    counter.0
 }

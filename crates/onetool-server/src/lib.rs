@@ -27,8 +27,6 @@ mod discover;
 pub mod dispatch;
 pub mod http;
 pub mod mcp;
-#[doc(hidden)]
-pub mod media_type;
 mod read;
 pub mod sanitize;
 mod server;
@@ -36,7 +34,7 @@ mod server;
 pub use onetool_core::*;
 
 pub use capabilities::Capabilities;
-pub use catalog::{Catalog, Policy, RegisterError, Source};
+pub use catalog::{Catalog, RegisterError, Source};
 pub use dispatch::CallError;
 pub use mcp::ServeError;
 pub use read::ReadError;

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use onetool_core::{
-    BoxFuture, CallContext, FailureLog, InputError, JsonObject, PromptError, PromptOutput, ReadRequest,
-    ResourceContents, ResourceError, shown, similar_names,
+    BoxFuture, CallContext, FailureRedactor, InputError, JsonObject, PromptError, PromptOutput, ReadRequest,
+    ResourceContents, ResourceError, abbreviate, similar_names,
 };
 
 use crate::catalog::Catalog;
 use crate::dispatch::panic_message;
-use crate::media_type;
+use onetool_core::media_type;
 
 /// How many of the prompts that exist an error lists.
 const PROMPTS_LISTED: usize = 20;
@@ -85,22 +85,23 @@ pub(crate) async fn read_resource(
     cx: CallContext,
     timeout: Duration,
 ) -> Result<Vec<ResourceContents>, ReadError> {
-    let exact = catalog.resource(uri).filter(|it| !it.spec().uri.has_holes());
+    let exact = catalog.resource(uri).filter(|it| !it.spec().uri.has_variables());
     let found = exact.map(|it| (it, BTreeMap::new())).or_else(|| {
         catalog.resources().find_map(|it| {
             let template = &it.spec().uri;
-            template.has_holes().then(|| template.matches(uri)).flatten().map(|values| (it, values))
+            template.has_variables().then(|| template.matches(uri)).flatten().map(|values| (it, values))
         })
     });
     let Some((resource, values)) = found else {
-        let uri = shown(uri).into_owned();
+        let uri = abbreviate(uri).into_owned();
         return Err(ResourceError::NotFound { uri, hint: String::new() }.into());
     };
     let spec = resource.spec();
-    let failures = FailureLog::new(&values.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect());
+    let failures =
+        FailureRedactor::new(&values.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect());
     let request = ReadRequest { uri: uri.to_owned(), values };
     let cx = cx.with_deadline(Instant::now() + timeout);
-    let what = format!("resource '{}'", shown(uri));
+    let what = format!("resource '{}'", abbreviate(uri));
     let read = guarded(&what, &cx, timeout, resource.read(request, &cx)).await.and_then(|read| {
         let failed = |reason: String| ReadError::Failed { what, reason };
         let mut contents = match read {
@@ -158,7 +159,7 @@ pub(crate) async fn get_prompt(
 ) -> Result<PromptOutput, ReadError> {
     let Some(prompt) = catalog.prompt(name) else {
         return Err(ReadError::UnknownPrompt {
-            name: shown(name).into_owned(),
+            name: abbreviate(name).into_owned(),
             hint: prompts_hint(catalog, name),
         });
     };
@@ -168,7 +169,7 @@ pub(crate) async fn get_prompt(
     if !names.is_empty() {
         return Err(PromptError::Missing { names }.into());
     }
-    let failures = FailureLog::new(&args);
+    let failures = FailureRedactor::new(&args);
     let cx = cx.with_deadline(Instant::now() + timeout);
     let what = format!("prompt '{name}'");
     let got = guarded(&what, &cx, timeout, prompt.get(args, &cx)).await.and_then(|got| {
@@ -220,8 +221,8 @@ async fn guarded<T>(
 }
 
 /// Logs why a handler failed, if it did.
-fn log_failure(kind: &str, name: &str, error: &ReadError, failures: &FailureLog) {
-    let Some(reason) = error.reason().map(|reason| failures.reason(&reason)) else { return };
+fn log_failure(kind: &str, name: &str, error: &ReadError, failures: &FailureRedactor) {
+    let Some(reason) = error.reason().map(|reason| failures.redact(&reason)) else { return };
     match error {
         ReadError::Panicked { .. } | ReadError::Deadline { .. } => {
             tracing::error!(kind, name, reason, "handler failed");

@@ -521,7 +521,7 @@ impl ServerBuilder {
         catalog.reserve(&self.reserved);
         for pack in self.packs {
             catalog.list_remote();
-            let source = if pack.is_foreign { Source::OpenApi(pack.name.clone()) } else { Source::Code };
+            let source = if pack.is_external { Source::OpenApi(pack.name.clone()) } else { Source::Code };
             let offer = Offer { tools: pack.tools, description: pack.description, ..Offer::default() };
             if let Some(refused) = catalog.set_source(&source, &pack.name, &offer).into_iter().next() {
                 return Err(refused);

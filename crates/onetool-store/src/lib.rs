@@ -1,7 +1,8 @@
-//! Everything that outlives a call: stored results, statistics, remembered queries, what is known of servers.
+//! Everything that outlives a call: stored results, statistics, remembered queries, and what is known about servers.
 //!
-//! The rest of onetool sees rows and never SQL, so that another database can take the place of this one.
+//! The rest of onetool sees rows and never SQL, so another database can replace SQLite.
 
-pub mod clock;
 pub mod events;
+pub mod results;
+pub mod stats;
 pub mod storage;

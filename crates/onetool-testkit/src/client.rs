@@ -1,7 +1,7 @@
-//! The official SDK's client, in process, over streams or HTTP, with plain JSON in and out.
+//! The official SDK's client, in process, over streams or over HTTP. It takes and returns plain JSON.
 
-#![expect(clippy::missing_panics_doc, reason = "a test that cannot go on has failed")]
-#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::missing_panics_doc, reason = "a test that cannot continue has failed")]
+#![expect(clippy::expect_used, reason = "a test that cannot continue has failed")]
 #![expect(deprecated, reason = "older revisions still have logging and sampling")]
 
 use std::collections::HashSet;
@@ -27,56 +27,56 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
-/// Which lifecycle a client speaks.
+/// The protocol lifecycle that a client uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
     /// `initialize` and a session (2025-11-25).
     Sessions,
-    /// `server/discover` and requests that carry everything (2026-07-28).
+    /// `server/discover` and self-contained requests (2026-07-28).
     Stateless,
 }
 
 impl Era {
-    /// Both, for tests of what must not differ.
+    /// Both eras, for tests of behavior that must not differ.
     pub const BOTH: [Self; 2] = [Self::Sessions, Self::Stateless];
 }
 
-/// What the server told the client without being asked.
+/// A notification from the server.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Notice {
+pub enum Notification {
     /// The list of tools changed.
-    Tools,
+    ToolsChanged,
     /// The list of resources changed.
-    Resources,
+    ResourcesChanged,
     /// The list of prompts changed.
-    Prompts,
-    /// A watched resource changed.
+    PromptsChanged,
+    /// A subscribed resource changed.
     ResourceUpdated(String),
-    /// A call came so far.
+    /// The progress of a call.
     Progress(f64),
     /// A log message.
     Log(Value),
 }
 
-/// An error answer of the server.
+/// An error response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RpcError {
     /// The JSON-RPC code.
     pub code: i32,
     /// The message.
     pub message: String,
-    /// Further data.
+    /// Additional data.
     pub data: Option<Value>,
 }
 
 struct Handler {
-    notices: mpsc::UnboundedSender<Notice>,
+    notifications: mpsc::UnboundedSender<Notification>,
 }
 
 impl Handler {
-    fn note(&self, notice: Notice) {
-        // The test may have stopped listening.
-        let _ = self.notices.send(notice);
+    fn forward(&self, notification: Notification) {
+        // The test may have dropped the receiver.
+        let _ = self.notifications.send(notification);
     }
 }
 
@@ -91,7 +91,7 @@ impl ClientHandler for Handler {
         _: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        answer(json!({"action": "accept", "content": {"name": "Ada"}}))
+        parse_result(json!({"action": "accept", "content": {"name": "Ada"}}))
     }
 
     async fn create_message(
@@ -99,11 +99,11 @@ impl ClientHandler for Handler {
         _: CreateMessageRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        answer(json!({"role": "assistant", "content": {"type": "text", "text": "42"}, "model": "test"}))
+        parse_result(json!({"role": "assistant", "content": {"type": "text", "text": "42"}, "model": "test"}))
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.note(Notice::Progress(params.progress));
+        self.forward(Notification::Progress(params.progress));
     }
 
     async fn on_logging_message(
@@ -111,7 +111,7 @@ impl ClientHandler for Handler {
         params: LoggingMessageNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        self.note(Notice::Log(params.data));
+        self.forward(Notification::Log(params.data));
     }
 
     async fn on_resource_updated(
@@ -119,71 +119,72 @@ impl ClientHandler for Handler {
         params: ResourceUpdatedNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        self.note(Notice::ResourceUpdated(params.uri));
+        self.forward(Notification::ResourceUpdated(params.uri));
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.note(Notice::Tools);
+        self.forward(Notification::ToolsChanged);
     }
 
     async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.note(Notice::Resources);
+        self.forward(Notification::ResourcesChanged);
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.note(Notice::Prompts);
+        self.forward(Notification::PromptsChanged);
     }
 }
 
-fn answer<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+fn parse_result<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
 /// A connected client.
 pub struct Client {
     running: RunningService<RoleClient, Handler>,
-    notices: mpsc::UnboundedReceiver<Notice>,
+    notifications: mpsc::UnboundedReceiver<Notification>,
 }
 
 impl Client {
-    /// Connects to a server in this process, with a session.
+    /// Connects to a server in this process, with [`Era::Sessions`].
     pub async fn connect(server: &Server) -> Self {
-        Self::connect_in(server, Era::Sessions).await
+        Self::connect_with(server, Era::Sessions).await
     }
 
-    /// Connects to a server in this process.
-    pub async fn connect_in(server: &Server, era: Era) -> Self {
+    /// Connects to a server in this process, with the given era.
+    pub async fn connect_with(server: &Server, era: Era) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(theirs);
         let server = server.clone();
         tokio::spawn(async move { server.serve_streams(read, write).await });
         let (read, write) = tokio::io::split(ours);
-        Self::over(read, write, era).await
+        Self::from_streams(read, write, era).await
     }
 
     /// Connects over a pair of streams, such as those of a child process.
-    pub async fn over<R, W>(read: R, write: W, era: Era) -> Self
+    pub async fn from_streams<R, W>(read: R, write: W, era: Era) -> Self
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (sender, notices) = mpsc::unbounded_channel();
-        let running = Handler { notices: sender }.serve_with_lifecycle((read, write), lifecycle(era)).await;
-        Self { running: running.expect("the handshake succeeds"), notices }
+        let (sender, notifications) = mpsc::unbounded_channel();
+        let running =
+            Handler { notifications: sender }.serve_with_lifecycle((read, write), lifecycle(era)).await;
+        Self { running: running.expect("the handshake succeeds"), notifications }
     }
 
     /// Connects over streamable HTTP to a URL such as `http://127.0.0.1:1234/mcp`.
     pub async fn connect_http(url: &str, token: Option<&str>, era: Era) -> Self {
-        let client = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
+        let client = reqwest::Client::builder().no_proxy().build().expect("the HTTP client can be built");
         let mut config = StreamableHttpClientTransportConfig::with_uri(url.to_owned());
         config.auth_header = token.map(str::to_owned);
         let transport = StreamableHttpClientTransport::with_client(client, config);
-        let (sender, notices) = mpsc::unbounded_channel();
-        let running = Handler { notices: sender }.serve_with_lifecycle(transport, lifecycle(era)).await;
-        Self { running: running.expect("the handshake succeeds"), notices }
+        let (sender, notifications) = mpsc::unbounded_channel();
+        let running = Handler { notifications: sender }.serve_with_lifecycle(transport, lifecycle(era)).await;
+        Self { running: running.expect("the handshake succeeds"), notifications }
     }
 
-    /// Asks for a sign of life: `ping` where the revision has it, else the list of tools.
+    /// Returns whether the server responds: to `ping` if the revision has it, or else to a list of tools.
     pub async fn is_alive(&self, era: Era) -> bool {
         match era {
             Era::Sessions => {
@@ -194,7 +195,7 @@ impl Client {
         }
     }
 
-    /// Returns every tool, following the pages, and how many pages there were.
+    /// Returns every tool from all pages, and the number of pages.
     pub async fn list_tools(&self) -> (Vec<Value>, usize) {
         let (mut all, mut pages, mut cursor) = (Vec::new(), 0, None);
         loop {
@@ -210,7 +211,7 @@ impl Client {
         }
     }
 
-    /// Returns the names of every tool.
+    /// Returns the name of every tool.
     pub async fn tool_names(&self) -> Vec<String> {
         names(&self.list_tools().await.0, "name")
     }
@@ -218,21 +219,21 @@ impl Client {
     /// Lists tools from a cursor.
     ///
     /// # Errors
-    /// When the server refuses.
+    /// When the server responds with an error.
     pub async fn list_tools_from(&self, cursor: &str) -> Result<Value, RpcError> {
         let mut params = PaginatedRequestParams::default();
         params.cursor = Some(cursor.to_owned());
         reply(self.running.list_tools(Some(params)).await)
     }
 
-    /// Returns every resource that is no template.
+    /// Returns every resource, without templates.
     pub async fn list_resources(&self) -> Vec<Value> {
         let listed = self.running.list_all_resources().await.expect("resources are listed");
         listed.iter().map(to_json).collect()
     }
 
     /// Returns every resource template.
-    pub async fn list_templates(&self) -> Vec<Value> {
+    pub async fn list_resource_templates(&self) -> Vec<Value> {
         let listed = self.running.list_all_resource_templates().await.expect("templates are listed");
         listed.iter().map(to_json).collect()
     }
@@ -246,19 +247,19 @@ impl Client {
     /// Calls a tool.
     ///
     /// # Errors
-    /// When the server answers with a protocol error.
+    /// When the server responds with a protocol error.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, RpcError> {
         reply(self.running.call_tool(call_params(name, arguments)).await)
     }
 
-    /// Calls a tool and returns the text of its first block, prefixed with `error: ` if it is bad news.
+    /// Calls a tool and returns the text of its first block, with the prefix `error: ` if `isError` is set.
     pub async fn call_text(&self, name: &str, arguments: Value) -> String {
-        let result = self.call(name, arguments).await.expect("the call is answered");
+        let result = self.call(name, arguments).await.expect("the call has a result");
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         if result["isError"] == json!(true) { format!("error: {text}") } else { text.to_owned() }
     }
 
-    /// Starts a call and cancels it at once when `when` is done.
+    /// Starts a call and cancels it as soon as `when` completes.
     pub async fn call_and_cancel(&self, name: &str, arguments: Value, when: impl Future<Output = ()>) {
         let request = rmcp::model::CallToolRequest::new(call_params(name, arguments));
         let handle = self
@@ -267,13 +268,13 @@ impl Client {
             .await
             .expect("the request is sent");
         when.await;
-        handle.cancel(Some("no longer wanted".into())).await.expect("the request is cancelled");
+        handle.cancel(Some("no longer wanted".into())).await.expect("the request is canceled");
     }
 
     /// Reads a resource and returns its contents.
     ///
     /// # Errors
-    /// When the server answers with an error.
+    /// When the server responds with an error.
     pub async fn read(&self, uri: &str) -> Result<Value, RpcError> {
         let result = reply(self.running.read_resource(ReadResourceRequestParams::new(uri)).await)?;
         Ok(result["contents"][0].clone())
@@ -282,69 +283,72 @@ impl Client {
     /// Gets a prompt.
     ///
     /// # Errors
-    /// When the server answers with an error.
+    /// When the server responds with an error.
     pub async fn prompt(&self, name: &str, arguments: Value) -> Result<Value, RpcError> {
         let mut params = GetPromptRequestParams::new(name);
         params.arguments = object(arguments);
         reply(self.running.get_prompt(params).await)
     }
 
-    /// Asks for proposals for an argument of a prompt, or a hole of a resource template.
+    /// Requests completions for an argument of a prompt, or a variable of a resource template.
     ///
     /// # Errors
-    /// When the server answers with an error.
-    pub async fn complete(&self, of: &str, argument: &str, typed: &str) -> Result<Vec<String>, RpcError> {
-        let reference =
-            if of.contains("://") { Reference::for_resource(of) } else { Reference::for_prompt(of) };
+    /// When the server responds with an error.
+    pub async fn complete(&self, target: &str, argument: &str, typed: &str) -> Result<Vec<String>, RpcError> {
+        let reference = if target.contains("://") {
+            Reference::for_resource(target)
+        } else {
+            Reference::for_prompt(target)
+        };
         let argument = ArgumentInfo::new(argument, typed);
         let result = reply(self.running.complete(CompleteRequestParams::new(reference, argument)).await)?;
         Ok(result["completion"]["values"].as_array().into_iter().flatten().map(text).collect())
     }
 
-    /// Sets the least severe log level that the client wants to hear.
+    /// Sets the minimum level of log messages that the server sends.
     ///
     /// # Errors
-    /// When the server answers with an error.
-    pub async fn set_level(&self, level: LogFloor) -> Result<(), RpcError> {
+    /// When the server responds with an error.
+    pub async fn set_level(&self, level: MinLogLevel) -> Result<(), RpcError> {
         let level = match level {
-            LogFloor::Debug => LoggingLevel::Debug,
-            LogFloor::Error => LoggingLevel::Error,
+            MinLogLevel::Debug => LoggingLevel::Debug,
+            MinLogLevel::Error => LoggingLevel::Error,
         };
         self.running.set_level(SetLevelRequestParams::new(level)).await.map_err(rpc_error)
     }
 
-    /// Watches a resource.
+    /// Subscribes to a resource.
     ///
     /// # Errors
-    /// When the server answers with an error.
+    /// When the server responds with an error.
     pub async fn subscribe(&self, uri: &str) -> Result<(), RpcError> {
         self.running.subscribe(SubscribeRequestParams::new(uri)).await.map_err(rpc_error)
     }
 
-    /// Waits for the next thing that the server tells without being asked.
-    pub async fn notice(&mut self) -> Notice {
-        let next = tokio::time::timeout(std::time::Duration::from_secs(10), self.notices.recv()).await;
-        next.ok().flatten().expect("the server tells something")
+    /// Waits for the next notification.
+    pub async fn next_notification(&mut self) -> Notification {
+        let next = tokio::time::timeout(std::time::Duration::from_secs(10), self.notifications.recv()).await;
+        next.ok().flatten().expect("the server sends a notification")
     }
 
-    /// Waits until the server has told all of these, in any order.
-    pub async fn expect_notices(&mut self, mut expected: Vec<Notice>) {
+    /// Waits until the server has sent all of these notifications, in any order.
+    pub async fn expect_notifications(&mut self, mut expected: Vec<Notification>) {
         while !expected.is_empty() {
-            let notice = self.notice().await;
-            expected.retain(|it| *it != notice);
+            let notification = self.next_notification().await;
+            expected.retain(|it| *it != notification);
         }
     }
 
     /// Ends the session.
     pub async fn close(self) {
-        // A session that has ended already is closed as well.
+        // This fails if the session has already ended, which is fine.
         let _ = self.running.cancel().await;
     }
 }
 
 /// The two log levels that tests set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFloor {
+pub enum MinLogLevel {
     /// Everything.
     Debug,
     /// Errors and worse.
@@ -374,7 +378,7 @@ fn object(value: Value) -> Option<JsonObject> {
 }
 
 fn to_json(value: &impl serde::Serialize) -> Value {
-    serde_json::to_value(value).expect("the SDK's types are JSON")
+    serde_json::to_value(value).expect("the SDK's types serialize to JSON")
 }
 
 fn text(value: &Value) -> String {

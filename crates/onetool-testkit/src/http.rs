@@ -1,7 +1,7 @@
-//! A server over HTTP on a free port of this machine.
+//! An HTTP server on a free loopback port.
 
-#![expect(clippy::missing_panics_doc, reason = "a test that cannot go on has failed")]
-#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::missing_panics_doc, reason = "a test that cannot continue has failed")]
+#![expect(clippy::expect_used, reason = "a test that cannot continue has failed")]
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::raw::initialize_params;
 
-/// How long calls may go on when a server is stopped.
-const DRAIN: Duration = Duration::from_secs(5);
+/// How long in-flight calls may take to finish after [`HttpServer::stop`].
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A server that listens on a free port until it is dropped or stopped.
 pub struct HttpServer {
@@ -28,25 +28,25 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Starts to serve MCP.
+    /// Starts a server for MCP.
     pub async fn start(server: &Server, options: HttpOptions) -> Self {
         let server = server.clone();
-        Self::serving(
-            move |listener, stop| async move { serve(&server, listener, options, stop, DRAIN).await },
-        )
-        .await
-    }
-
-    /// Starts to serve MCP and the page.
-    pub async fn start_gateway(gateway: &Gateway, options: impl Into<HttpSource>) -> Self {
-        let (gateway, options) = (gateway.clone(), options.into());
-        Self::serving(move |listener, stop| async move {
-            gateway.serve_http(listener, options, stop, DRAIN).await
+        Self::spawn(move |listener, stop| async move {
+            serve(&server, listener, options, stop, DRAIN_TIMEOUT).await
         })
         .await
     }
 
-    async fn serving<F, Fut>(serve: F) -> Self
+    /// Starts a server for MCP and the page.
+    pub async fn start_gateway(gateway: &Gateway, options: impl Into<HttpSource>) -> Self {
+        let (gateway, options) = (gateway.clone(), options.into());
+        Self::spawn(move |listener, stop| async move {
+            gateway.serve_http(listener, options, stop, DRAIN_TIMEOUT).await
+        })
+        .await
+    }
+
+    async fn spawn<F, Fut>(serve: F) -> Self
     where
         F: FnOnce(TcpListener, CancellationToken) -> Fut,
         Fut: Future<Output = std::io::Result<()>> + Send + 'static,
@@ -55,7 +55,7 @@ impl HttpServer {
         let address = listener.local_addr().expect("the port is known");
         let stop = CancellationToken::new();
         let serving = tokio::spawn(serve(listener, stop.clone()));
-        let client = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
+        let client = reqwest::Client::builder().no_proxy().build().expect("the HTTP client can be built");
         Self { address, stop, serving, client }
     }
 
@@ -64,17 +64,17 @@ impl HttpServer {
         format!("http://{}{path}", self.address)
     }
 
-    /// Starts a GET request.
+    /// Returns a GET request.
     pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
         self.client.get(self.url(path))
     }
 
-    /// Starts a request of any method.
+    /// Returns a request with any method.
     pub fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
-        self.client.request(method.parse().expect("a method"), self.url(path))
+        self.client.request(method.parse().expect("the method is valid"), self.url(path))
     }
 
-    /// Starts a POST request to `/mcp` with the headers that MCP wants.
+    /// Returns a POST request to `/mcp` with the headers that MCP requires.
     pub fn post_mcp(&self, body: impl Into<reqwest::Body>) -> reqwest::RequestBuilder {
         self.client
             .post(self.url("/mcp"))
@@ -89,18 +89,18 @@ impl HttpServer {
         self.post_mcp(body.to_string())
     }
 
-    /// Stops to take connections, lets calls end, and waits for that.
+    /// Stops accepting connections, and waits for in-flight calls to finish.
     pub async fn stop(self) {
         self.stop.cancel();
-        self.serving.await.expect("the server does not panic").expect("the server ends well");
+        self.serving.await.expect("the server does not panic").expect("the server stops without an error");
     }
 
-    /// Reads the last message of an answer, be it JSON or a stream of events.
+    /// Parses the last message of a response, which is JSON or an event stream.
     pub async fn message(response: reqwest::Response) -> Value {
-        let text = response.text().await.expect("the answer can be read");
+        let text = response.text().await.expect("the response can be read");
         let last =
             text.lines().filter_map(|line| line.strip_prefix("data:")).rfind(|it| !it.trim().is_empty());
         serde_json::from_str(last.unwrap_or(&text))
-            .unwrap_or_else(|_| panic!("the answer is a message: {text}"))
+            .unwrap_or_else(|_| panic!("the response is not a message: {text}"))
     }
 }

@@ -1,7 +1,7 @@
-//! Clients and servers that onetool's own tests talk to.
+//! Clients and servers for onetool's own tests.
 //!
-//! [`Client`] is the official SDK's client, so that what it reads is what any client would read. [`RawClient`] writes
-//! and reads lines, for what no proper client would send and for fields that the SDK's types drop.
+//! [`Client`] is the official SDK's client, which reads messages like any other client. [`RawClient`] writes and reads
+//! lines, for messages that no correct client sends and fields that the SDK's types drop.
 
 mod client;
 mod http;
@@ -9,7 +9,7 @@ mod logs;
 mod raw;
 mod worker;
 
-pub use client::{Client, Era, LogFloor, Notice, RpcError};
+pub use client::{Client, Era, MinLogLevel, Notification, RpcError};
 pub use http::HttpServer;
 pub use logs::CapturedLogs;
 pub use raw::RawClient;

@@ -1,4 +1,4 @@
-//! Everything that is logged while a test runs.
+//! Captures what is logged while a test runs.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use onetool::sync::Unpoisoned as _;
 use tracing::subscriber::DefaultGuard;
 
-/// Captures the logs of the current thread, at every level, until it is dropped.
+/// Captures the log of the current thread until it is dropped.
 pub struct CapturedLogs {
-    text: Buffer,
+    buffer: Buffer,
     _guard: DefaultGuard,
 }
 
@@ -27,20 +27,20 @@ impl Write for Buffer {
 }
 
 impl CapturedLogs {
-    /// Starts to capture events of at least `level`.
+    /// Starts to capture events at `level` and above.
     pub fn start(level: tracing::Level) -> Self {
-        let text = Buffer::default();
-        let writer = text.clone();
+        let buffer = Buffer::default();
+        let writer = buffer.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(level)
             .with_ansi(false)
             .with_writer(move || writer.clone())
             .finish();
-        Self { text, _guard: tracing::subscriber::set_default(subscriber) }
+        Self { buffer, _guard: tracing::subscriber::set_default(subscriber) }
     }
 
-    /// Returns what was logged so far.
+    /// Returns what has been logged so far.
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.text.0.lock().unpoisoned()).into_owned()
+        String::from_utf8_lossy(&self.buffer.0.lock().unpoisoned()).into_owned()
     }
 }

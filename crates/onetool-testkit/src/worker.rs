@@ -1,19 +1,20 @@
-//! Programs that tests start, as the workspace builds them: the worker of a gateway, and an MCP server.
+//! Binaries from this workspace that tests start: the worker of a gateway, and an MCP server.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::expect_used, reason = "a test that cannot continue has failed")]
 
 use std::path::PathBuf;
 
 use onetool::WorkerCommand;
 
-/// Returns how to start the worker of a gateway: the binary that comes with the library.
+/// Returns the command for a gateway's worker: the library's own binary.
 pub fn worker() -> WorkerCommand {
-    WorkerCommand { program: built("onetool-worker", "onetool"), args: Vec::new() }
+    WorkerCommand { program: built_program("onetool-worker", "onetool"), args: Vec::new() }
 }
 
-/// Returns how to start a worker on a system without a layer of the cage: a system call fails with `errno`.
+/// Returns the command for a worker in which `system_call` fails with `errno`, as if the system lacked a layer of the
+/// cage.
 pub fn worker_without(system_call: &str, errno: i32) -> WorkerCommand {
-    let program = built("onetool-cage-probe", "onetool-cage");
+    let program = built_program("onetool-cage-probe", "onetool-cage");
     let worker = worker().program.into_os_string();
     WorkerCommand {
         program,
@@ -21,16 +22,16 @@ pub fn worker_without(system_call: &str, errno: i32) -> WorkerCommand {
     }
 }
 
-/// Returns the scripted MCP server of `onetool-proxy`: with the argument `server` it speaks over stdio, and further
-/// arguments say how it behaves.
+/// Returns the path of the scripted MCP server of `onetool-proxy`. With the argument `server` it serves over stdio;
+/// further arguments control its behavior.
 pub fn scripted_upstream() -> PathBuf {
-    built("onetool-proxy-fixture", "onetool-proxy")
+    built_program("onetool-proxy-fixture", "onetool-proxy")
 }
 
-fn built(program: &str, package: &str) -> PathBuf {
+fn built_program(program: &str, package: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
-    let folder = test.ancestors().nth(2).expect("tests are in target/<profile>/deps");
-    let path = folder.join(program);
+    let directory = test.ancestors().nth(2).expect("tests are in target/<profile>/deps");
+    let path = directory.join(program);
     assert!(path.exists(), "build it first: cargo build --ignore-rust-version -p {package} --bins");
     path
 }

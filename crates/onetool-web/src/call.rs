@@ -10,7 +10,7 @@ use axum::response::Response;
 use futures::FutureExt as _;
 use http::StatusCode;
 use onetool_core::validate::{ArgumentError, Validator, WorkLimit};
-use onetool_core::{CallContext, CallHost, Caller, FailureLog, JsonObject, Tool, ToolOutput};
+use onetool_core::{CallContext, CallHost, Caller, FailureRedactor, JsonObject, Tool, ToolOutput};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(crate) async fn validate(State(web): State<Web>, Path(name): Path<String>, b
     };
     let (status, errors) = match body::object(body, web.options.max_body).await {
         Ok(args) => (StatusCode::OK, check(&tool, args).await.1),
-        Err(error) => (error.status(), vec![ArgumentError::whole(error.to_string(), "format")]),
+        Err(error) => (error.status(), vec![ArgumentError::at_root(error.to_string(), "format")]),
     };
     json(status, &Verdict { valid: errors.is_empty(), errors })
 }
@@ -56,14 +56,14 @@ async fn check(tool: &Arc<dyn Tool>, args: JsonObject) -> (JsonObject, Vec<Argum
         let args = Value::Object(args);
         let validator = Validator::for_value(schema, &WorkLimit::FULL);
         let errors = validator.check(&args, &WorkLimit::FULL);
-        let errors = errors.unwrap_or_else(|error| vec![ArgumentError::whole(error.to_string(), "schema")]);
+        let errors = errors.unwrap_or_else(|error| vec![ArgumentError::at_root(error.to_string(), "schema")]);
         match args {
             Value::Object(args) => (args, errors),
             _ => (JsonObject::new(), errors),
         }
     });
     checked.await.unwrap_or_else(|error| {
-        (JsonObject::new(), vec![ArgumentError::whole(format!("the check failed: {error}"), "schema")])
+        (JsonObject::new(), vec![ArgumentError::at_root(format!("the check failed: {error}"), "schema")])
     })
 }
 
@@ -100,7 +100,7 @@ impl CallHost for Page {}
 impl Web {
     async fn run(&self, tool: Arc<dyn Tool>, args: JsonObject, caller: Caller) -> ToolOutput {
         let name = tool.spec().name.clone();
-        let failures = FailureLog::new(&args);
+        let failures = FailureRedactor::new(&args);
         let calling = async {
             match &self.options.call {
                 Some(handler) => handler(ToolCall { name: name.clone(), args, caller }).await,
@@ -112,7 +112,7 @@ impl Web {
             Ok(Err(error)) => {
                 // Whoever makes the calls logs them, too.
                 if self.options.call.is_none() {
-                    let reason = failures.reason(&error.to_string());
+                    let reason = failures.redact(&error.to_string());
                     tracing::warn!(tool = name.as_str(), reason, "tool call failed");
                 }
                 ToolOutput::error(error.to_string())

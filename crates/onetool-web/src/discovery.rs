@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use futures::FutureExt as _;
 use http::StatusCode;
 use onetool_core::{
-    BoxFuture, JsonObject, ProviderError, Tool, ToolAnnotations, ToolSpec, ToolsProvider, shown,
+    BoxFuture, JsonObject, ProviderError, Tool, ToolAnnotations, ToolSpec, ToolsProvider, abbreviate,
     similar_names,
 };
 use serde::Serialize;
@@ -139,7 +139,8 @@ impl Web {
                 canonical(name).or_else(flat).ok_or_else(|| similar_hint(name, &tools))
             }
         };
-        let not_found = |hint| error(StatusCode::NOT_FOUND, format!("Tool not found: {}{hint}", shown(name)));
+        let not_found =
+            |hint| error(StatusCode::NOT_FOUND, format!("Tool not found: {}{hint}", abbreviate(name)));
         found.map_err(not_found)
     }
 }

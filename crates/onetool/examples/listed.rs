@@ -79,7 +79,7 @@ async fn listed(file: &Path) -> Result<Value, AnyError> {
     while !tools.is_empty() {
         let tools = tools.split_off(tools.len().saturating_sub(TOOLS_AT_ONCE));
         let mut pack = Pack::new("api");
-        (pack.tools, pack.is_foreign) = (tools, true);
+        (pack.tools, pack.is_external) = (tools, true);
         let server = Server::builder().pack(pack).build()?;
         for entry in server.catalog().listed() {
             for schema in [Some(entry.listed_schema()), entry.listed_output()].into_iter().flatten() {
@@ -92,7 +92,7 @@ async fn listed(file: &Path) -> Result<Value, AnyError> {
             }
         }
     }
-    let left_out = report.left_out.iter().map(|(operation, reason)| format!("{operation}: {reason}"));
+    let left_out = report.skipped.iter().map(|(operation, reason)| format!("{operation}: {reason}"));
     Ok(json!({
         "tools": report.operations,
         "left_out": left_out.collect::<Vec<_>>(),

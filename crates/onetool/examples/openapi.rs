@@ -22,7 +22,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     options.base_url = args.next().map(|url| url.parse()).transpose()?;
     let api = load(Origin::File(file.into()), options, None).await?;
     // What cannot be called is left out and named, never the whole description.
-    for (operation, reason) in &api.report.left_out {
+    for (operation, reason) in &api.report.skipped {
         eprintln!("'{operation}' is left out: {reason}");
     }
     let server = Server::builder().name(name.as_str()).pack(api).build()?;

@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::config::{self, SnippetConfig, SnippetParamConfig};
-use crate::render::yaml_flow;
-use crate::shortcuts::{SnippetCall, Snippets};
 use crate::{Server, packs, run};
+use onetool_run::shortcuts::{SnippetCall, Snippets};
+use onetool_run::yaml;
 
 pub fn command(command: &str) {
     let code = run::code_of(command);
@@ -45,7 +45,7 @@ fn snippets() -> Snippets {
 }
 
 pub fn yaml(value: &Value) -> [String; 2] {
-    [yaml_flow::to_text(value), yaml_flow::to_block(value)]
+    [yaml::to_text(value), yaml::to_block(value)]
 }
 
 pub fn config(yaml: &str) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use onetool_cage::process::give_freed_memory_back;
+use onetool_cage::process::trim_heap;
 
 /// How many pages more than last time are worth the work: 64 MiB where a page has 4 KiB.
 const GROWTH: usize = 16 * 1024;
@@ -33,7 +33,7 @@ fn give_back_if_grown() {
     static PAGES: AtomicUsize = AtomicUsize::new(0);
     let Some(pages) = resident_pages() else { return };
     if pages > PAGES.load(Ordering::Relaxed).saturating_add(GROWTH) {
-        give_freed_memory_back();
+        trim_heap();
         PAGES.store(resident_pages().unwrap_or(pages), Ordering::Relaxed);
     }
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use onetool_core::matches_wildcard;
 
-use crate::clock::Timestamp;
 use crate::config::TopicConfig;
-use crate::own_files::ClosedFiles;
-use crate::render::block_entry;
+use onetool_core::clock::Timestamp;
+use onetool_packs::ClosedFiles;
+use onetool_run::yaml::block_entry;
 
 /// Longest topic, in characters. Matching takes time with the length, and cannot be interrupted.
 const MAX_TOPIC: usize = 1000;
@@ -56,9 +56,9 @@ pub(crate) fn append(
     let Some(found) = topics.iter().find(|it| matches_wildcard(&it.pattern, topic, Some(':'))) else {
         return Ok(Notified::Skipped);
     };
-    let failed = |source| NotifyError::Append { path: found.file.clone(), source };
+    let failed = |source| NotifyError::Append { path: found.file.to_path_buf(), source };
     append_whole(&found.file, &document(topic, message, now), closed).map_err(failed)?;
-    Ok(Notified::Written(found.file.clone()))
+    Ok(Notified::Written(found.file.to_path_buf()))
 }
 
 fn document(topic: &str, message: &str, now: Timestamp) -> String {
@@ -94,7 +94,7 @@ mod tests {
     fn topics(folder: &TempDir) -> Vec<TopicConfig> {
         let topic = |pattern: &str, file: &str| TopicConfig {
             pattern: pattern.into(),
-            file: folder.path().join(file),
+            file: folder.path().join(file).into(),
         };
         vec![topic("notes", "notes.yaml"), topic("status:*", "status.yaml"), topic("**", "deep/rest.yaml")]
     }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn ot_4_1_a_file_that_cannot_be_written_is_named() {
         let folder = TempDir::new().unwrap();
-        let topics = [TopicConfig { pattern: "*".into(), file: folder.path().to_owned() }];
+        let topics = [TopicConfig { pattern: "*".into(), file: folder.path().to_owned().into() }];
         let error = append_note(&topics, "notes", "x", at(0)).unwrap_err();
         assert_eq!(error.to_string(), format!("cannot append to {}", folder.path().display()));
     }

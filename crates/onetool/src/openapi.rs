@@ -3,6 +3,5 @@
 //! [`load`] turns a description into an [`Api`], which [`ServerBuilder::pack`](crate::ServerBuilder::pack) takes.
 
 pub use onetool_openapi::{
-    Api, ApiOptions, Auth, Credential, Filter, Limits, LoadError, OperationOverride, Origin, Report, Secret,
-    load,
+    Api, ApiOptions, Auth, Credential, Filter, Limits, LoadError, OperationOverride, Origin, Report, load,
 };

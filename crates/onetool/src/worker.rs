@@ -6,21 +6,11 @@ use std::process::ExitCode;
 use onetool_cage::{Job, WorkerCommand, job_main};
 
 /// What follows the worker command where Python is to run.
-#[cfg(feature = "_run")]
 const PYTHON: &str = "python";
 /// What follows the worker command where a document is to be read.
 const DOCUMENT: &str = "document";
 
-const JOBS: &[(&str, Job)] = &[
-    (onetool_openapi::JOB, Job::Pure(onetool_openapi::read_description)),
-    #[cfg(feature = "pack-web")]
-    (crate::packs::PAGE_JOB, Job::Pure(crate::packs::read_page)),
-    #[cfg(feature = "pack-db")]
-    (
-        crate::packs::SQLITE_JOB,
-        Job::Files { directories: crate::packs::sqlite_directories, run: crate::packs::answer_sqlite },
-    ),
-];
+const OPENAPI_JOB: (&str, Job) = (onetool_openapi::JOB, Job::Pure(onetool_openapi::read_description));
 
 /// Runs a worker process; for the command that [`GatewayOptions::worker`](crate::GatewayOptions::worker) names.
 ///
@@ -33,11 +23,14 @@ pub fn worker_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if kind == PYTHON {
         return onetool_sandbox::zygote_main();
     }
-    if kind == DOCUMENT { job_main(JOBS, arguments) } else { ExitCode::FAILURE }
+    if kind == DOCUMENT {
+        job_main(&[&[OPENAPI_JOB], onetool_packs::JOBS].concat(), arguments)
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Returns the command whose process Python is forked from.
-#[cfg(feature = "_run")]
 pub(crate) fn python(worker: &WorkerCommand) -> WorkerCommand {
     with_argument(worker, PYTHON)
 }

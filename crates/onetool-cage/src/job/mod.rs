@@ -1,27 +1,26 @@
-//! Jobs: bytes in, bytes out, in a caged process that exists for one job only.
+//! Jobs: bytes in, bytes out, each in its own caged process.
 //!
-//! This is how documents from outside are read. Their parsers were not written for hostile input, and need not be: one
-//! that overflows its stack, fills its memory or never ends takes its own process with it and nothing else.
+//! Untrusted documents are parsed this way. Their parsers were not written for hostile input and need not be: a parser
+//! that overflows its stack, exhausts its memory or never returns only affects its own process.
 
-mod inside;
-mod outside;
+mod client;
+mod worker;
 
-pub use inside::{Job, job_main};
-pub use outside::{JobError, JobLimits, Jobs};
+pub use client::{JobError, JobLimits, Jobs};
+pub use worker::{Job, job_main};
 
-/// How a process of ours says, on stderr, that it ran out of memory or stack; Rust's runtime writes both.
-pub fn limit_in(stderr: &str) -> Option<ProcessLimit> {
-    let is_said = |text| stderr.contains(text);
-    if is_said("memory allocation of") {
+/// Returns the limit that a Rust process hit, according to the message that the Rust runtime wrote to stderr.
+pub fn limit_from_stderr(stderr: &str) -> Option<ProcessLimit> {
+    if stderr.contains("memory allocation of") {
         Some(ProcessLimit::Memory)
-    } else if is_said("has overflowed its stack") || is_said("failed to allocate stack") {
+    } else if stderr.contains("has overflowed its stack") || stderr.contains("failed to allocate stack") {
         Some(ProcessLimit::Stack)
     } else {
         None
     }
 }
 
-/// A limit that ends a process.
+/// A limit that aborts a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessLimit {
     /// Memory.

@@ -1,6 +1,6 @@
-//! Mappings are told apart by what stands in `smaps`.
+//! Parsing of `smaps`, and memory advice.
 
-use super::{give_program_pages_back, keep_heap_in_large_pages, unchanged_mappings};
+use super::{release_program_pages, unchanged_mappings, use_huge_pages_for_heap};
 
 #[test]
 fn only_unchanged_read_only_mappings_of_the_file_are_found() {
@@ -21,9 +21,9 @@ fn only_unchanged_read_only_mappings_of_the_file_are_found() {
 }
 
 #[test]
-fn a_process_goes_on_whatever_becomes_of_its_pages() {
+fn memory_advice_does_not_change_memory() {
     let before = "constants and code".repeat(3);
-    keep_heap_in_large_pages();
-    give_program_pages_back();
+    use_huge_pages_for_heap();
+    release_program_pages();
     assert_eq!(before, "constants and code".repeat(3));
 }

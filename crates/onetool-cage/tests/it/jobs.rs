@@ -1,4 +1,4 @@
-//! Jobs: what comes back, and what ends them.
+//! Jobs: their output, their limits and their errors.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,14 +18,14 @@ fn jobs() -> Jobs {
 }
 
 #[tokio::test]
-async fn h3_a_job_gives_its_answer() {
+async fn h3_a_job_returns_its_output() {
     let input = vec![7; 5 << 20];
     assert_eq!(jobs().run("echo", &input, &LIMITS).await, Ok(input));
     assert_eq!(jobs().run("echo", b"", &LIMITS).await, Ok(Vec::new()));
 }
 
 #[tokio::test]
-async fn h3_a_job_that_uses_too_much_is_ended_by_name() {
+async fn h3_a_job_that_exceeds_a_limit_fails_with_that_limit() {
     let jobs = jobs();
     let short = JobLimits { time: Duration::from_millis(300), ..LIMITS };
     assert_eq!(jobs.run("hang", b"", &short).await, Err(JobError::Time(short.time)));
@@ -38,16 +38,16 @@ async fn h3_a_job_that_uses_too_much_is_ended_by_name() {
 
 #[tokio::test]
 async fn h3_a_job_is_caged() {
-    let answer = jobs().run("open", b"", &LIMITS).await.unwrap();
-    assert_eq!(String::from_utf8_lossy(&answer), "Permission denied (os error 13)");
+    let output = jobs().run("open", b"", &LIMITS).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&output), "Permission denied (os error 13)");
 }
 
 #[tokio::test]
 async fn h3_a_job_that_fails_says_why() {
     let jobs = jobs();
-    let said = |error: Result<_, JobError>| error.unwrap_err().to_string();
-    assert!(said(jobs.run("panic", b"", &LIMITS).await).contains("a bug"));
-    assert!(said(jobs.run("none", b"", &LIMITS).await).contains("there is no job 'none'"));
+    let message = |result: Result<_, JobError>| result.unwrap_err().to_string();
+    assert!(message(jobs.run("panic", b"", &LIMITS).await).contains("a bug"));
+    assert!(message(jobs.run("none", b"", &LIMITS).await).contains("unknown job 'none'"));
     let missing = WorkerCommand { program: "/no/such/program".into(), args: Vec::new() };
     let slots = Slots::new(SlotLimits { running: 1, memory: 1 << 30, waiting: 1 });
     let error = Jobs::new(missing, Arc::new(slots)).run("echo", b"", &LIMITS).await.unwrap_err();
@@ -58,22 +58,22 @@ async fn h3_a_job_that_fails_says_why() {
 async fn h9_jobs_wait_for_each_other_and_the_queue_is_bounded() {
     let jobs = jobs_with(SlotLimits { running: 1, memory: 4 << 30, waiting: 1 });
     let short = JobLimits { time: Duration::from_millis(500), ..LIMITS };
-    let outcomes = tokio::join!(
+    let results = tokio::join!(
         jobs.run("hang", b"", &short),
         jobs.run("echo", b"waited", &LIMITS),
         jobs.run("echo", b"refused", &LIMITS),
     );
-    assert_eq!(outcomes.0, Err(JobError::Time(short.time)));
-    assert_eq!(outcomes.1, Ok(b"waited".to_vec()));
-    assert_eq!(outcomes.2, Err(JobError::Busy(SlotError { waiting: 1 })));
+    assert_eq!(results.0, Err(JobError::Time(short.time)));
+    assert_eq!(results.1, Ok(b"waited".to_vec()));
+    assert_eq!(results.2, Err(JobError::Busy(SlotError { waiting: 1 })));
 }
 
 #[tokio::test]
 async fn h6_a_job_with_files_reaches_its_directory_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let request = folder.path().display().to_string();
-    let answer = jobs().run("files", request.as_bytes(), &LIMITS).await.unwrap();
-    assert_eq!(String::from_utf8_lossy(&answer), "mine Permission denied (os error 13)");
-    let error = jobs().run("connect", request.as_bytes(), &LIMITS).await.unwrap_err();
+    let directory = tempfile::tempdir().unwrap();
+    let input = directory.path().display().to_string();
+    let output = jobs().run("files", input.as_bytes(), &LIMITS).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&output), "mine Permission denied (os error 13)");
+    let error = jobs().run("connect", input.as_bytes(), &LIMITS).await.unwrap_err();
     assert!(matches!(error, JobError::Died(_)), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Which layers are in place, as the kernel itself sees them.
+//! The applied layers, as the kernel reports them.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -7,29 +7,29 @@ use std::process::{Child, Command, Stdio};
 use onetool_cage::CageReport;
 use serde_json::json;
 
-/// A caged process that waits, and the process in front of it.
+/// A waiting caged process, and its parent, which moved it into its namespaces.
 struct Caged {
-    front: Child,
+    parent: Child,
     pid: u32,
     report: String,
 }
 
 impl Caged {
     fn start() -> Self {
-        let mut front = Command::new(env!("CARGO_BIN_EXE_onetool-cage-probe"))
+        let mut parent = Command::new(env!("CARGO_BIN_EXE_onetool-cage-probe"))
             .arg("wait")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(front.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", front.id())).unwrap();
-        let pid = children.trim().parse().unwrap_or(front.id());
-        Self { front, pid, report: line.trim().to_owned() }
+        BufReader::new(parent.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.id())).unwrap();
+        let pid = children.trim().parse().unwrap_or(parent.id());
+        Self { parent, pid, report: line.trim().to_owned() }
     }
 
-    /// Reads a line of the kernel's description of the process.
+    /// Returns a field of `/proc/PID/status`.
     fn status(&self, key: &str) -> String {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
@@ -43,9 +43,9 @@ impl Caged {
 
 impl Drop for Caged {
     fn drop(&mut self) {
-        // The end of its input ends it.
-        drop(self.front.stdin.take());
-        let _ = self.front.wait();
+        // The process ends when its input ends.
+        drop(self.parent.stdin.take());
+        let _ = self.parent.wait();
     }
 }
 
@@ -71,8 +71,8 @@ fn cage_3_a_caged_process_has_no_capabilities_even_as_root() {
 fn cage_3_a_caged_process_has_its_own_user_process_and_network_namespaces() {
     let caged = Caged::start();
     for kind in ["user", "pid", "net", "ipc"] {
-        let own = fs::read_link(format!("/proc/self/ns/{kind}")).unwrap();
-        assert_ne!(caged.namespace(kind), own, "{kind}");
+        let ours = fs::read_link(format!("/proc/self/ns/{kind}")).unwrap();
+        assert_ne!(caged.namespace(kind), ours, "{kind}");
     }
     assert_eq!(caged.status("NSpid").split_whitespace().last(), Some("1"));
 }
@@ -89,5 +89,5 @@ fn cage_2_a_partial_layer_is_not_a_complete_cage() {
     };
     assert!(report("applied").is_complete(), "namespaces are not required");
     assert_eq!(report("missing").gaps(), ["Landlock"]);
-    assert_eq!(report("partial").gaps(), ["all of Landlock (the kernel has an older version)"]);
+    assert_eq!(report("partial").gaps(), ["all of Landlock (the kernel supports an older version)"]);
 }

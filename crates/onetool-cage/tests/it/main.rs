@@ -1,7 +1,7 @@
-//! The cage, its jobs and its layers, on real processes.
+//! The cage, its jobs and its layers, tested on real processes.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod jobs;
 mod layers;
-mod walls;
+mod restrictions;

@@ -1,4 +1,4 @@
-//! A process for the tests: enters the cage and tries one thing, does a job, or takes a system call away from another.
+//! A process for the tests: enters the cage and tries one action, runs a job, or disables a system call for a command.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,7 +26,7 @@ const JOBS: [(&str, Job); 8] = [
         }),
     ),
     ("fill", Job::Pure(|_| vec![1; 1 << 30])),
-    ("nest", Job::Pure(|_| vec![u8::try_from(deep(0) % 256).unwrap_or_default()])),
+    ("nest", Job::Pure(|_| vec![u8::try_from(recurse(0) % 256).unwrap_or_default()])),
     ("open", Job::Pure(|_| read_or_error("/etc/passwd"))),
     ("panic", Job::Pure(|_| panic!("a bug"))),
     ("files", Job::Files { directories: directory, run: work_on_files }),
@@ -43,35 +43,35 @@ fn read_or_error(path: &str) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|error| error.to_string().into())
 }
 
-/// The request is the directory.
-fn directory(request: &[u8]) -> Vec<PathBuf> {
-    vec![PathBuf::from(String::from_utf8_lossy(request).into_owned())]
+/// Returns the directory that the input names.
+fn directory(input: &[u8]) -> Vec<PathBuf> {
+    vec![PathBuf::from(String::from_utf8_lossy(input).into_owned())]
 }
 
-/// Writes a file there, reads it, and tries one that is elsewhere.
-fn work_on_files(request: Vec<u8>) -> Vec<u8> {
-    let own = directory(&request)[0].join("own");
-    let written = std::fs::write(&own, "mine").and_then(|()| std::fs::read(&own));
-    let mut answer = written.unwrap_or_else(|error| error.to_string().into());
-    answer.push(b' ');
-    answer.extend(read_or_error("/etc/passwd"));
-    answer
+/// Writes and reads a file in the directory, and tries to read a file outside.
+fn work_on_files(input: Vec<u8>) -> Vec<u8> {
+    let inside = directory(&input)[0].join("inside");
+    let written = std::fs::write(&inside, "mine").and_then(|()| std::fs::read(&inside));
+    let mut output = written.unwrap_or_else(|error| error.to_string().into());
+    output.push(b' ');
+    output.extend(read_or_error("/etc/passwd"));
+    output
 }
 
-/// Calls itself until the stack is used up.
-fn deep(level: u64) -> u64 {
-    let room = std::hint::black_box([level; 64]);
-    if std::hint::black_box(level) == u64::MAX { 0 } else { deep(level + 1) + room[0] }
+/// Recurses until the stack overflows.
+fn recurse(level: u64) -> u64 {
+    let frame = std::hint::black_box([level; 64]);
+    if std::hint::black_box(level) == u64::MAX { 0 } else { recurse(level + 1) + frame[0] }
 }
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    let what = arguments.next().unwrap_or_default();
-    match what.to_str() {
+    let action = arguments.next().unwrap_or_default();
+    match action.to_str() {
         Some("job") => job_main(&JOBS, arguments),
         Some("wait") => wait(),
         Some("without") => without(arguments),
-        Some(attempt) => enter_and(attempt),
+        Some(action) => enter_and(action),
         None => ExitCode::FAILURE,
     }
 }
@@ -106,21 +106,22 @@ fn without(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Says which layers are in place, then waits to be looked at until its input ends.
+/// Prints the state of the layers, then waits until its input ends, so that a test can inspect the process.
 fn wait() -> ExitCode {
     let entered = isolate().and_then(Cage::enter).and_then(|cage| cage.close(u64::MAX));
     let Ok(report) = entered else { return ExitCode::FAILURE };
-    let said = writeln!(io::stdout(), "{report:?}");
+    let printed = writeln!(io::stdout(), "{report:?}");
     let ended = io::stdin().read_line(&mut String::new());
-    if said.is_ok() && ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if printed.is_ok() && ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn enter_and(attempt: &str) -> ExitCode {
+/// Enters the cage and tries `action`; the exit code says whether it worked.
+fn enter_and(action: &str) -> ExitCode {
     let entered = isolate().and_then(Cage::enter).and_then(|cage| cage.close(u64::MAX));
     if !entered.is_ok_and(|report| report.is_complete()) {
         return ExitCode::FAILURE;
     }
-    let done = match attempt {
+    let result = match action {
         "nothing" => Ok(()),
         "open" => std::fs::File::open("/etc/passwd").map(drop),
         "write" => std::fs::write("/tmp/onetool-cage", "x"),
@@ -134,5 +135,5 @@ fn enter_and(attempt: &str) -> ExitCode {
             .map_err(io::Error::from),
         _ => return ExitCode::FAILURE,
     };
-    process::exit_now(if done.is_ok() { DONE } else { REFUSED })
+    process::exit_immediately(if result.is_ok() { DONE } else { REFUSED })
 }

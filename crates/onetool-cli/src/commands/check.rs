@@ -1,4 +1,4 @@
-//! `onetool check`: is everything there that the configuration names?
+//! `onetool check`: checks the configuration and everything it refers to.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,9 +13,9 @@ use crate::config_reader::{ConfigReader, Loaded};
 use crate::environment::Environment;
 use crate::error::CliError;
 use crate::output;
-use crate::trust::{self, Untrusted};
+use crate::trust::{self, UntrustedProject};
 
-/// One finding: what was looked at, and what is wrong with it, if anything.
+/// What was checked, and its problem, if any.
 struct Finding {
     what: String,
     problem: Option<Problem>,
@@ -26,10 +26,10 @@ enum Problem {
     Error(String),
 }
 
-pub(crate) fn run(reader: &ConfigReader, asked: &Check) -> Result<ExitCode, CliError> {
+pub(crate) fn run(reader: &ConfigReader, args: &Check) -> Result<ExitCode, CliError> {
     let Loaded { config, untrusted } = reader.load()?;
     if let Some(untrusted) = untrusted {
-        return print(asked, &untrusted_findings(&untrusted));
+        return print(args, &untrusted_findings(&untrusted));
     }
     let options = super::gateway_options(reader, &config);
     let gateway = Gateway::new(config.clone(), options)?;
@@ -40,14 +40,14 @@ pub(crate) fn run(reader: &ConfigReader, asked: &Check) -> Result<ExitCode, CliE
     findings.extend(gateway.suspicions().into_iter().map(suspicion));
     let gaps = runtime.block_on(gateway.sandbox_gaps());
     findings.push(Finding { what: "sandbox".into(), problem: gaps.map(Problem::Warning) });
-    let trouble = gateway.storage_trouble();
-    findings.push(Finding { what: "storage".into(), problem: trouble.map(Problem::Warning) });
+    let storage_problem = gateway.storage_trouble();
+    findings.push(Finding { what: "storage".into(), problem: storage_problem.map(Problem::Warning) });
     runtime.block_on(gateway.close());
-    print(asked, &findings)
+    print(args, &findings)
 }
 
-fn print(asked: &Check, findings: &[Finding]) -> Result<ExitCode, CliError> {
-    if asked.json {
+fn print(args: &Check, findings: &[Finding]) -> Result<ExitCode, CliError> {
+    if args.json {
         output::print_json(&findings.iter().map(Finding::as_json).collect::<Value>())?;
     } else {
         let lines: Vec<String> = findings.iter().map(Finding::as_line).collect();
@@ -57,20 +57,21 @@ fn print(asked: &Check, findings: &[Finding]) -> Result<ExitCode, CliError> {
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// Shows a configuration that is not trusted. Nothing of it is started.
-fn untrusted_findings(untrusted: &Untrusted) -> Vec<Finding> {
-    let problem = format!("{}; look at it, then run `{}`", untrusted.summary(), untrusted.command());
+/// Reports a configuration that is not trusted, without starting anything.
+fn untrusted_findings(untrusted: &UntrustedProject) -> Vec<Finding> {
+    let problem = format!("{}; review it, then run `{}`", untrusted.summary(), untrusted.command());
     let not_used = Finding { what: "configuration".into(), problem: Some(Problem::Error(problem)) };
     let entries = untrusted.outline.iter().flat_map(trust::lines);
-    let entry = |line| Finding { what: "would start or reach".into(), problem: Some(Problem::Warning(line)) };
+    let entry =
+        |line| Finding { what: "would run or connect to".into(), problem: Some(Problem::Warning(line)) };
     [not_used].into_iter().chain(entries.map(entry)).collect()
 }
 
 fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
     let catalog = gateway.server().catalog();
-    let place = config.path.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
-    let count = |kind: &str, number: usize| fine(format!("{kind}: {number}"));
-    let mut findings = vec![fine(format!("configuration: {place}"))];
+    let location = config.path.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
+    let count = |kind: &str, number: usize| ok(format!("{kind}: {number}"));
+    let mut findings = vec![ok(format!("configuration: {location}"))];
     findings.extend(
         config
             .warnings
@@ -96,7 +97,7 @@ fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
         what: format!("pack {}", error.name),
         problem: Some(Problem::Error(error.to_string())),
     }));
-    for tool in &config.tools {
+    for tool in &config.declared.tools {
         if let ToolBody::Command(command) = &tool.body {
             findings.push(check_program(
                 &tool.name,
@@ -105,9 +106,9 @@ fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
             ));
         }
     }
-    for resource in &config.resources {
+    for resource in &config.declared.resources {
         if let ResourceBody::File { path, .. } = &resource.body {
-            let problem = (!path.is_file()).then(|| format!("there is no file '{}'", path.display()));
+            let problem = (!path.is_file()).then(|| format!("file not found: '{}'", path.display()));
             findings.push(Finding {
                 what: format!("resource {}", resource.uri),
                 problem: problem.map(Problem::Error),
@@ -117,15 +118,15 @@ fn findings(config: &Config, gateway: &Gateway) -> Vec<Finding> {
     findings
 }
 
-/// Returns one finding for how a source is doing, and one for each thing of it that is wrong.
+/// Returns a finding for the state of a source, and one for each of its notes.
 fn source_findings(report: &SourceReport) -> Vec<Finding> {
     let what = report.source.to_string();
     let state = match (&report.conflict, &report.state) {
         (Some(conflict), _) => {
             Finding { what: what.clone(), problem: Some(Problem::Warning(conflict.clone())) }
         }
-        (None, SourceState::Connected) => fine(format!("{what}: connected, {} tools", report.tools)),
-        (None, SourceState::Disabled) => fine(format!("{what}: disabled")),
+        (None, SourceState::Connected) => ok(format!("{what}: connected, {} tools", report.tools)),
+        (None, SourceState::Disabled) => ok(format!("{what}: disabled")),
         (None, state) => {
             let reason = state.reason().map_or_else(String::new, |reason| format!(": {reason}"));
             let next = state.next_step().map_or_else(String::new, |step| format!(" ({step})"));
@@ -137,26 +138,26 @@ fn source_findings(report: &SourceReport) -> Vec<Finding> {
 }
 
 fn suspicion(it: Suspicion) -> Finding {
-    let text = format!("{}: '{}'; look at it before an agent does", it.why, it.excerpt);
+    let text = format!("{}: '{}'; review it before an agent reads it", it.why, it.excerpt);
     Finding { what: it.what, problem: Some(Problem::Warning(text)) }
 }
 
-fn fine(what: String) -> Finding {
+fn ok(what: String) -> Finding {
     Finding { what, problem: None }
 }
 
 fn check_program(tool: &str, program: &str, directory: &Path) -> Finding {
-    let is_there = if program.contains('/') {
+    let exists = if program.contains('/') {
         directory.join(program).is_file()
     } else {
-        let folders = Environment::for_children().into_iter().find(|(name, _)| name == "PATH");
-        folders
-            .is_some_and(|(_, folders)| std::env::split_paths(&folders).any(|it| it.join(program).is_file()))
+        let environment = Environment::for_children();
+        let path = environment.get("PATH");
+        path.is_some_and(|path| std::env::split_paths(path).any(|it| it.join(program).is_file()))
     };
-    let problem = if is_there {
-        (!directory.is_dir()).then(|| format!("there is no folder '{}' to run it in", directory.display()))
+    let problem = if exists {
+        (!directory.is_dir()).then(|| format!("working directory not found: '{}'", directory.display()))
     } else {
-        Some(format!("there is no program '{program}'; install it or give its whole path"))
+        Some(format!("program not found: '{program}'; install it or use its full path"))
     };
     Finding { what: format!("tool {tool}"), problem: problem.map(Problem::Error) }
 }

@@ -1,4 +1,4 @@
-//! `onetool describe`: everything known of one tool.
+//! `onetool describe`: shows one tool.
 
 use std::fmt::Write as _;
 
@@ -9,13 +9,13 @@ use crate::arguments::Describe;
 use crate::error::CliError;
 use crate::output;
 
-pub(crate) fn run(gateway: &Gateway, asked: &Describe) -> Result<(), CliError> {
+pub(crate) fn run(gateway: &Gateway, args: &Describe) -> Result<(), CliError> {
     let catalog = gateway.server().catalog();
     let entry = catalog
-        .visible(&asked.name)
-        .map_err(|error| CliError::failed(error.to_string()).hinted("`onetool tools` lists them all"))?;
+        .visible(&args.name)
+        .map_err(|error| CliError::failed(error.to_string()).hinted("`onetool tools` lists all tools"))?;
     let spec = entry.spec();
-    if asked.json {
+    if args.json {
         let mut described = json!({
             "name": entry.name().as_str(),
             "flatName": entry.flat_name(),

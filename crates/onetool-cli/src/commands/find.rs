@@ -1,4 +1,4 @@
-//! `onetool find`: the tools that fit some words, as `tool_find` ranks them.
+//! `onetool find`: searches tools with the ranking of `tool_find`.
 
 use std::fmt::Write as _;
 
@@ -11,25 +11,25 @@ use crate::arguments::Find;
 use crate::error::CliError;
 use crate::output;
 
-pub(crate) fn run(gateway: &Gateway, asked: &Find) -> Result<(), CliError> {
+pub(crate) fn run(gateway: &Gateway, args: &Find) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let limit = asked.limit.map_or(gateway.config().search.limit, std::num::NonZeroUsize::get);
-    let hits = runtime.block_on(gateway.find(&asked.query.join(" "), limit));
+    let limit = args.limit.map_or(gateway.config().search.limit, std::num::NonZeroUsize::get);
+    let hits = runtime.block_on(gateway.find(&args.query.join(" "), limit));
     let catalog = gateway.server().catalog();
-    if asked.json {
-        let items = hits.iter().map(|hit| as_json(&catalog, hit, asked.explain)).collect();
+    if args.json {
+        let items = hits.iter().map(|hit| as_json(&catalog, hit, args.explain)).collect();
         return Ok(output::print_json(&Value::Array(items))?);
     }
     if hits.is_empty() {
-        output::note("No tool fits. Try other words; `onetool tools` lists them all.");
+        output::note("No matching tools. Try other words, or run `onetool tools` to list all tools.");
         return Ok(());
     }
-    let entries: Vec<String> = hits.iter().map(|hit| as_text(&catalog, hit, asked.explain)).collect();
+    let entries: Vec<String> = hits.iter().map(|hit| as_text(&catalog, hit, args.explain)).collect();
     Ok(output::print(&entries.join("\n"))?)
 }
 
 /// Returns the signature and the description of a tool.
-fn about(catalog: &Catalog, name: &str) -> (String, String) {
+fn signature_and_description(catalog: &Catalog, name: &str) -> (String, String) {
     catalog.visible(name).map_or_else(
         |_| (name.to_owned(), String::new()),
         |entry| (entry.spec().short_signature(), catalog.description(entry).to_owned()),
@@ -37,7 +37,7 @@ fn about(catalog: &Catalog, name: &str) -> (String, String) {
 }
 
 fn as_json(catalog: &Catalog, hit: &Hit, explain: bool) -> Value {
-    let (signature, description) = about(catalog, &hit.name);
+    let (signature, description) = signature_and_description(catalog, &hit.name);
     let mut item = json!({
         "name": &*hit.name,
         "signature": signature,
@@ -51,43 +51,48 @@ fn as_json(catalog: &Catalog, hit: &Hit, explain: bool) -> Value {
 }
 
 fn as_text(catalog: &Catalog, hit: &Hit, explain: bool) -> String {
-    let (signature, description) = about(catalog, &hit.name);
+    let (signature, description) = signature_and_description(catalog, &hit.name);
     let first_line = description.lines().next().unwrap_or("");
     let mut text = format!("{:>8.3}  {signature}", hit.score);
     if !first_line.is_empty() {
         let _ = write!(text, "\n          {first_line}");
     }
     if explain {
-        text.push_str(&parts(&hit.explanation));
+        text.push_str(&score_parts(&hit.explanation));
     }
     text
 }
 
-/// Writes what a score is the sum of, one part a line.
-fn parts(explanation: &Explanation) -> String {
+/// Lists the parts that add up to a score, one per line.
+fn score_parts(explanation: &Explanation) -> String {
     let mut text = String::new();
-    let mut part = |score: f64, what: &str| {
+    let mut add = |score: f64, what: &str| {
         let _ = write!(text, "\n          {score:>8.3}  {what}");
     };
     for found in &explanation.terms {
-        part(
+        add(
             found.part,
-            &format!("'{}' in {} ({})", found.term, word(json!(found.field)), word(json!(found.kind))),
+            &format!(
+                "'{}' in {} ({})",
+                found.term,
+                plain_name(json!(found.field)),
+                plain_name(json!(found.kind))
+            ),
         );
     }
     for (score, what) in [
-        (explanation.name, "much of the name is asked for"),
-        (explanation.phrases, "words stand side by side"),
-        (explanation.segment, "fits one sentence of several"),
+        (explanation.name, "query covers much of the name"),
+        (explanation.phrases, "words appear next to each other"),
+        (explanation.segment, "matches one sentence of several"),
     ] {
         if score > 0.0 {
-            part(score, what);
+            add(score, what);
         }
     }
     text
 }
 
-/// Returns the name of a field or kind as JSON spells it, in plain words.
-fn word(name: Value) -> String {
+/// Returns the JSON name of a field or kind with spaces instead of underscores.
+fn plain_name(name: Value) -> String {
     name.as_str().unwrap_or_default().replace('_', " ")
 }

@@ -1,4 +1,4 @@
-//! `onetool import`: the servers that other MCP clients know, as a part of our configuration.
+//! `onetool import`: imports the servers of other MCP clients into the configuration.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,39 +14,41 @@ use crate::environment::Environment;
 use crate::error::CliError;
 use crate::output;
 
-/// The file that it writes.
+/// The name of the file with the imported servers.
 pub(crate) const FILE: &str = "servers.yaml";
 
-/// What was found, and what could not be taken over.
+/// Servers read from other clients' files, and notes about what could not be imported.
 #[derive(Default)]
-struct Found {
+struct ImportedServers {
     servers: BTreeMap<String, Map<String, Value>>,
     notes: Vec<String>,
 }
 
-pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: &Import) -> Result<(), CliError> {
-    let files = files(environment, asked)?;
-    let mut found = Found::default();
+pub(crate) fn run(environment: &Environment, config: Option<&Path>, args: &Import) -> Result<(), CliError> {
+    let files = files(environment, args)?;
+    let mut found = ImportedServers::default();
     for file in &files {
         found.read(file)?;
     }
     found.notes.iter().for_each(|note| output::note(note));
     if found.servers.is_empty() {
-        return Err(CliError::failed("no server that can be taken over was found"));
+        return Err(CliError::failed("found no servers to import"));
     }
     let yaml = found.yaml();
-    if asked.print {
+    if args.print {
         return Ok(output::print(&yaml)?);
     }
     let main = environment.find_config(config).unwrap_or_else(|| environment.new_config_path());
     let target = main.with_file_name(FILE);
     write_new(&target, &yaml)?;
-    output::note(&format!("{} servers are in {}.", found.servers.len(), target.display()));
+    let count = found.servers.len();
+    let servers = if count == 1 { "server" } else { "servers" };
+    output::note(&format!("Wrote {count} {servers} to {}.", target.display()));
     let is_project = environment.project().is_some_and(|it| it.config == main);
     if main.exists() {
         let trust = if is_project { "`onetool trust` and " } else { "" };
         let main = main.display();
-        output::note(&format!("Add `include: [{FILE}]` to {main}, then {trust}`onetool check`."));
+        output::note(&format!("Add `include: [{FILE}]` to {main}, then run {trust}`onetool check`."));
         return Ok(());
     }
     write_new(&main, &format!("version: 1\ninclude: [{FILE}]\n"))?;
@@ -54,21 +56,23 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, asked: &Impo
     if main != environment.new_config_path() || super::trust::trust_new(environment)? {
         output::note("Next: `onetool check`.");
     } else {
-        output::note("Next: `onetool trust`, since .onetool held other files already; then `onetool check`.");
+        output::note(
+            "Next: review .onetool, which already contained other files; then `onetool trust` and `onetool check`.",
+        );
     }
     Ok(())
 }
 
-/// Returns the files to read: those that were named, and those of the clients that exist.
-fn files(environment: &Environment, asked: &Import) -> Result<Vec<PathBuf>, CliError> {
-    let mut files = asked.files.clone();
-    if let Some(client) = asked.from {
+/// Returns the files to read: those on the command line, and the client's files that exist.
+fn files(environment: &Environment, args: &Import) -> Result<Vec<PathBuf>, CliError> {
+    let mut files = args.files.clone();
+    if let Some(client) = args.from {
         let candidates = candidates(environment, client);
         let existing: Vec<PathBuf> = candidates.iter().filter(|it| it.is_file()).cloned().collect();
         if existing.is_empty() {
             let places: Vec<String> = candidates.iter().map(|it| it.display().to_string()).collect();
-            let none = CliError::failed(format!("no configuration at {}", places.join(" or ")));
-            return Err(none.hinted("name the file: onetool import FILE"));
+            let none = CliError::failed(format!("no configuration file at {}", places.join(" or ")));
+            return Err(none.hinted("pass the file: `onetool import FILE`"));
         }
         files.extend(existing);
     }
@@ -94,15 +98,15 @@ fn candidates(environment: &Environment, client: Client) -> Vec<PathBuf> {
     paths.into_iter().flatten().collect()
 }
 
-/// Writes a file that is not there yet, for its owner only: it may hold credentials.
+/// Creates a file, readable only by its owner because it may contain credentials.
 fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     let failed = |error: std::io::Error| {
-        let is_there = error.kind() == std::io::ErrorKind::AlreadyExists;
+        let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
         let failed = CliError::failed(format!("cannot write '{}': {error}", path.display()));
-        if is_there { failed.hinted("`onetool import --print` writes to stdout instead") } else { failed }
+        if exists { failed.hinted("`onetool import --print` prints the servers instead") } else { failed }
     };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(failed)?;
     }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -111,13 +115,13 @@ fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     file.write_all(text.as_bytes()).map_err(failed)
 }
 
-impl Found {
+impl ImportedServers {
     fn read(&mut self, file: &Path) -> Result<(), CliError> {
         let shown = file.display();
         let text = std::fs::read_to_string(file)
             .map_err(|error| CliError::failed(format!("cannot read '{shown}': {error}")))?;
-        let value: Value = serde_json::from_str(&jsonc::plain(&text))
-            .map_err(|error| CliError::failed(format!("'{shown}' is no JSON: {error}")))?;
+        let value: Value = serde_json::from_str(&jsonc::to_json(&text))
+            .map_err(|error| CliError::failed(format!("'{shown}' is not valid JSON: {error}")))?;
         let projects = value["projects"].as_object().into_iter().flat_map(|it| it.values());
         let sections = [&value["mcpServers"], &value["servers"], &value["mcp"]["servers"]]
             .into_iter()
@@ -137,10 +141,12 @@ impl Found {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let pack: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
         match self.server(name, entry) {
-            Err(reason) => self.notes.push(format!("'{name}' is left out: {reason}")),
+            Err(reason) => self.notes.push(format!("skipped '{name}': {reason}")),
             Ok(server) => match self.servers.get(&pack) {
                 Some(first) if *first == server => {}
-                Some(_) => self.notes.push(format!("'{name}' is left out: another one is called '{pack}'")),
+                Some(_) => {
+                    self.notes.push(format!("skipped '{name}': another server is already named '{pack}'"));
+                }
                 None => {
                     self.servers.insert(pack, server);
                 }
@@ -148,7 +154,7 @@ impl Found {
         }
     }
 
-    /// Makes the entry of our configuration.
+    /// Converts an entry to one in our configuration.
     fn server(&mut self, name: &str, entry: &Value) -> Result<Map<String, Value>, String> {
         let mut server = Map::new();
         let url = entry.get("url").or_else(|| entry.get("serverUrl")).and_then(Value::as_str);
@@ -157,18 +163,18 @@ impl Found {
                 if Path::new(command).file_stem().is_some_and(|it| it == "onetool") {
                     return Err("it is onetool itself".into());
                 }
-                server.insert("command".into(), self.text(name, command));
+                server.insert("command".into(), self.convert(name, command));
             }
             (None, Some(_)) if entry["type"] == "sse" => {
-                return Err("it speaks the old SSE transport; use its streamable HTTP address".into());
+                return Err("it uses the old SSE transport; use its streamable HTTP URL".into());
             }
             (None, Some(url)) => {
-                server.insert("url".into(), self.text(name, url));
+                server.insert("url".into(), self.convert(name, url));
             }
             (None, None) => return Err("it has neither a command nor a URL".into()),
         }
         let args = entry["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let args: Vec<Value> = args.map(|it| self.text(name, it)).collect();
+        let args: Vec<Value> = args.map(|it| self.convert(name, it)).collect();
         if !args.is_empty() {
             server.insert("args".into(), args.into());
         }
@@ -176,11 +182,11 @@ impl Found {
             let Some(values) = entry[key].as_object().filter(|it| !it.is_empty()) else { continue };
             let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let values: Map<String, Value> =
-                values.iter().map(|(key, it)| (key.clone(), self.text(name, &value(it)))).collect();
+                values.iter().map(|(key, it)| (key.clone(), self.convert(name, &value(it)))).collect();
             server.insert(key.into(), values.into());
         }
         if let Some(directory) = entry["cwd"].as_str() {
-            server.insert("cwd".into(), self.text(name, directory));
+            server.insert("cwd".into(), self.convert(name, directory));
         }
         if entry["disabled"] == true {
             server.insert("enabled".into(), false.into());
@@ -188,33 +194,33 @@ impl Found {
         Ok(server)
     }
 
-    /// Takes a text over: `${NAME}` and `${env:NAME}` stay variables, what only the other client knows becomes text.
-    fn text(&mut self, name: &str, text: &str) -> Value {
-        let mut taken = String::with_capacity(text.len());
+    /// Converts a value. `${NAME}` and `${env:NAME}` stay variables; variables only that client knows are escaped.
+    fn convert(&mut self, name: &str, text: &str) -> Value {
+        let mut converted = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(start) = rest.find("${") {
             let (before, variable) = rest.split_at(start);
-            taken.push_str(before);
+            converted.push_str(before);
             let inner = variable[2..].split_once('}').map(|(inner, _)| inner);
             let known = inner.map(|it| it.strip_prefix("env:").unwrap_or(it)).filter(|it| is_variable(it));
             if let (Some(inner), Some(known)) = (inner, known) {
-                let _ = write!(taken, "${{{known}}}");
+                let _ = write!(converted, "${{{known}}}");
                 rest = &variable[inner.len() + 3..];
             } else {
                 let shown = inner.unwrap_or_default();
                 self.notes
-                    .push(format!("'{name}': replace '${{{shown}}}' by hand, only that client knows it"));
-                taken.push_str("$${");
+                    .push(format!("'{name}': replace '${{{shown}}}', which only that client can resolve"));
+                converted.push_str("$${");
                 rest = &variable[2..];
             }
         }
-        taken.push_str(rest);
-        taken.into()
+        converted.push_str(rest);
+        converted.into()
     }
 
     fn yaml(&self) -> String {
-        // Every JSON value is a YAML value, so quoting is never a question.
-        let mut yaml = "# Written by `onetool import`. Better than credentials in here: ${NAME}, with the value in secrets.yaml.\nservers:\n"
+        // JSON values are valid YAML, which takes care of quoting.
+        let mut yaml = "# Written by `onetool import`. Instead of credentials, write ${NAME} here and the value in secrets.yaml.\nservers:\n"
             .to_owned();
         for (name, server) in &self.servers {
             let _ = writeln!(yaml, "  {}:", Value::from(name.as_str()));
@@ -237,17 +243,17 @@ fn is_variable(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn import(json: &str) -> Found {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("mcp.json");
+    fn import(json: &str) -> ImportedServers {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("mcp.json");
         std::fs::write(&file, json).unwrap();
-        let mut found = Found::default();
+        let mut found = ImportedServers::default();
         found.read(&file).unwrap();
         found
     }
 
     #[test]
-    fn servers_of_other_clients_become_ours() {
+    fn servers_of_other_clients_are_converted() {
         let found = import(
             r#"{
               // VS Code writes comments,

@@ -1,33 +1,33 @@
-//! JSON as editors write it: comments and trailing commas taken out.
+//! JSON with comments and trailing commas, as editors write it.
 
-/// Returns the text as plain JSON, every character that goes replaced by a space, so that lines stay where they are.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = without_comments(text);
-    remove_trailing_commas(&mut plain);
-    plain.into_iter().collect()
+/// Converts the text to plain JSON. Line numbers stay the same.
+pub(crate) fn to_json(text: &str) -> String {
+    let mut json = without_comments(text);
+    remove_trailing_commas(&mut json);
+    json.into_iter().collect()
 }
 
 fn without_comments(text: &str) -> Vec<char> {
-    let mut plain = Vec::with_capacity(text.len());
+    let mut json = Vec::with_capacity(text.len());
     let mut rest = text.trim_start_matches('\u{feff}').chars().peekable();
-    let mut is_text = false;
+    let mut in_string = false;
     while let Some(c) = rest.next() {
         match (c, rest.peek()) {
-            ('\\', Some(_)) if is_text => {
-                plain.push(c);
-                plain.extend(rest.next());
+            ('\\', Some(_)) if in_string => {
+                json.push(c);
+                json.extend(rest.next());
             }
             ('"', _) => {
-                is_text = !is_text;
-                plain.push(c);
+                in_string = !in_string;
+                json.push(c);
             }
-            ('/', Some('/')) if !is_text => while rest.next_if(|it| *it != '\n').is_some() {},
-            ('/', Some('*')) if !is_text => {
+            ('/', Some('/')) if !in_string => while rest.next_if(|it| *it != '\n').is_some() {},
+            ('/', Some('*')) if !in_string => {
                 rest.next();
                 let mut last = ' ';
                 for it in rest.by_ref() {
                     if it == '\n' {
-                        plain.push(it);
+                        json.push(it);
                     }
                     if last == '*' && it == '/' {
                         break;
@@ -35,25 +35,25 @@ fn without_comments(text: &str) -> Vec<char> {
                     last = it;
                 }
             }
-            _ => plain.push(c),
+            _ => json.push(c),
         }
     }
-    plain
+    json
 }
 
-fn remove_trailing_commas(plain: &mut [char]) {
-    let (mut is_text, mut comma, mut at) = (false, None, 0);
-    while let Some(&c) = plain.get(at) {
+fn remove_trailing_commas(json: &mut [char]) {
+    let (mut in_string, mut comma, mut at) = (false, None, 0);
+    while let Some(&c) = json.get(at) {
         match c {
-            '\\' if is_text => at += 1,
-            '"' => (is_text, comma) = (!is_text, None),
-            ',' if !is_text => comma = Some(at),
-            '}' | ']' if !is_text => {
+            '\\' if in_string => at += 1,
+            '"' => (in_string, comma) = (!in_string, None),
+            ',' if !in_string => comma = Some(at),
+            '}' | ']' if !in_string => {
                 if let Some(comma) = comma.take() {
-                    plain[comma] = ' ';
+                    json[comma] = ' ';
                 }
             }
-            c if !is_text && !c.is_whitespace() => comma = None,
+            c if !in_string && !c.is_whitespace() => comma = None,
             _ => {}
         }
         at += 1;
@@ -65,9 +65,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_trailing_commas_go_and_texts_stay() {
+    fn comments_and_trailing_commas_are_removed_except_in_strings() {
         let text = "{\"a\": \"x // y, }\", /* , */ \"b\": [1, 2,], // end\n \"c\": \"\\\"/*\",}";
-        let value: serde_json::Value = serde_json::from_str(&plain(text)).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&to_json(text)).unwrap();
         assert_eq!(value, serde_json::json!({"a": "x // y, }", "b": [1, 2], "c": "\"/*"}));
     }
 }

@@ -1,4 +1,4 @@
-//! A file per command.
+//! The commands, one file each.
 
 mod call;
 mod check;
@@ -29,32 +29,32 @@ use crate::error::CliError;
 use crate::logging::{self, LogOptions};
 use crate::output::{self, note};
 
-/// Runs what was typed and returns the exit code: 0 fine, 1 the operation failed, 2 usage.
+/// Runs the command and returns the exit code: 0 for success, 1 for failure, 2 for an invalid command line.
 pub(crate) fn run(environment: Environment) -> ExitCode {
     let arguments = Arguments::parse();
-    // What this program was started with is not for the programs that it starts.
-    if let Err(error) = onetool::keep_inherited_descriptors() {
+    // Descriptors that this process inherited must not be passed on to the programs it starts.
+    if let Err(error) = onetool::close_inherited_on_exec() {
         note(&format!("warning: child processes may inherit open files: {error}"));
     }
-    // These need neither logging nor a runtime, and must have one thread.
+    // These need neither logging nor a runtime, and must be single-threaded.
     match arguments.command {
         Some(Command::Worker { arguments }) => return onetool::worker_main(arguments),
         Some(Command::Guard { arguments }) => {
             return match environment::guard() {
-                Some(own) => onetool::guard_main(&own, arguments),
+                Some(guard) => onetool::guard_main(&guard, arguments),
                 None => ExitCode::FAILURE,
             };
         }
         _ => {}
     }
-    let serves = matches!(arguments.command, None | Some(Command::Serve(_)));
-    // A command that ends says itself which source cannot be used; the log would only say it again.
-    let default = if serves { "info" } else { "error,onetool_proxy=off" };
+    let is_server = matches!(arguments.command, None | Some(Command::Serve(_)));
+    // The other commands print unusable sources themselves; the log would repeat them.
+    let default = if is_server { "info" } else { "error,onetool_proxy=off" };
     logging::start(&LogOptions {
         filter: environment.log_filter.as_deref(),
         default,
         format: environment.log_format.as_deref(),
-        includes_notes: serves,
+        includes_notes: is_server,
     });
     match dispatch(&environment, arguments) {
         Ok(code) => code,
@@ -69,33 +69,33 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
     let config = arguments.config.as_deref();
     let reader = ConfigReader::new(environment, config, arguments.trust);
     let gateway = || -> Result<Gateway, CliError> {
-        let loaded = reader.load_trusted()?;
-        let options = gateway_options(&reader, &loaded);
-        Ok(Gateway::new(loaded, options)?)
+        let config = reader.load_trusted()?;
+        let options = gateway_options(&reader, &config);
+        Ok(Gateway::new(config, options)?)
     };
     match arguments.command.unwrap_or(Command::Serve(Serve::default())) {
-        Command::Serve(asked) => serve::run(&reader, asked)?,
-        Command::Tools(asked) => {
+        Command::Serve(args) => serve::run(&reader, args)?,
+        Command::Tools(args) => {
             let gateway = gateway()?;
-            sources::with_all(&gateway, || tools::run(&gateway, &asked))?;
+            sources::with_connected(&gateway, || tools::run(&gateway, &args))?;
         }
-        Command::Describe(asked) => {
+        Command::Describe(args) => {
             let gateway = gateway()?;
-            sources::with_all(&gateway, || describe::run(&gateway, &asked))?;
+            sources::with_connected(&gateway, || describe::run(&gateway, &args))?;
         }
-        Command::Find(asked) => {
+        Command::Find(args) => {
             let gateway = gateway()?;
-            sources::with_all(&gateway, || find::run(&gateway, &asked))?;
+            sources::with_connected(&gateway, || find::run(&gateway, &args))?;
         }
-        Command::Call(asked) => return call::run(&gateway()?, &asked),
-        Command::Run(asked) => return run::run(&gateway()?, &asked),
-        Command::Stats(asked) => return stats::run(&gateway()?, &asked),
-        // Served before anything else, in `run`.
+        Command::Call(args) => return call::run(&gateway()?, &args),
+        Command::Run(args) => return run::run(&gateway()?, &args),
+        Command::Stats(args) => return stats::run(&gateway()?, &args),
+        // Handled in `run`, before everything else.
         Command::Guard { .. } | Command::Worker { .. } => return Ok(ExitCode::FAILURE),
-        Command::Check(asked) => return check::run(&reader, &asked),
+        Command::Check(args) => return check::run(&reader, &args),
         Command::Init => init::run(environment)?,
-        Command::Trust(asked) => trust::run(environment, &asked)?,
-        Command::Import(asked) => import::run(environment, config, &asked)?,
+        Command::Trust(args) => trust::run(environment, &args)?,
+        Command::Import(args) => import::run(environment, config, &args)?,
         Command::Schema => output::print_json(&onetool::config::json_schema())?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -107,10 +107,10 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns what the gateway gets from the process around it; `ot.reload()` reads what `reader` does.
+/// Returns the options of a gateway that reloads its configuration through `reader`.
 fn gateway_options(reader: &ConfigReader, config: &Config) -> GatewayOptions {
     let options = reader.environment().gateway_options(config);
     let reader = reader.clone();
-    let load = move || reader.reload().map_err(|error| error.advice());
+    let load = move || reader.reload().map_err(|error| error.message_with_hints());
     GatewayOptions { load: Some(Arc::new(load)), ..options }
 }

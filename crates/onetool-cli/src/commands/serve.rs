@@ -22,25 +22,25 @@ use crate::error::CliError;
 use crate::output::note;
 use crate::token;
 
-/// How long calls under way may take to end after SIGTERM.
-const DRAIN: Duration = Duration::from_secs(10);
+/// How long in-flight calls may take to finish after SIGTERM.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-const ON_A_TERMINAL: &str = "\
-onetool serves MCP over stdin and stdout: a client starts it, a person does not.
+const TERMINAL_HELP: &str = "\
+`onetool serve` speaks MCP over stdin and stdout. MCP clients start it; there is nothing to type here.
 
   Add it to a client     {\"mcpServers\": {\"onetool\": {\"command\": \"onetool\", \"args\": [\"serve\"]}}}
-  Serve it over HTTP     onetool serve --http
-  See its tools          onetool tools
+  Serve over HTTP        onetool serve --http
+  List the tools         onetool tools
   Write a configuration  onetool init";
 
-pub(crate) fn run(reader: &ConfigReader, asked: Serve) -> Result<(), CliError> {
-    if asked.http.is_none() && std::io::stdin().is_terminal() {
-        note(ON_A_TERMINAL);
+pub(crate) fn run(reader: &ConfigReader, args: Serve) -> Result<(), CliError> {
+    if args.http.is_none() && std::io::stdin().is_terminal() {
+        note(TERMINAL_HELP);
         return Ok(());
     }
-    let Loaded { config: loaded, untrusted } = reader.load()?;
-    Environment::refuse_to_start_itself(&loaded)?;
-    warn(&loaded);
+    let Loaded { config, untrusted } = reader.load()?;
+    Environment::check_not_recursive(&config)?;
+    log_warnings(&config);
     if let Some(untrusted) = untrusted {
         let (summary, details) = (untrusted.summary(), untrusted.details());
         note(&format!("warning: {summary}{details}\nTo use it, run `{}`.", untrusted.command()));
@@ -48,13 +48,13 @@ pub(crate) fn run(reader: &ConfigReader, asked: Serve) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let operator_reload = Some(format!("kill -HUP {}", std::process::id()));
-        let options = GatewayOptions { operator_reload, ..super::gateway_options(reader, &loaded) };
-        let gateway = Gateway::new(loaded, options)?;
+        let options = GatewayOptions { operator_reload, ..super::gateway_options(reader, &config) };
+        let gateway = Gateway::new(config, options)?;
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
         tokio::spawn(reload_on_signal(gateway.clone(), reader.clone()));
         let serve = async {
-            match asked.http {
+            match args.http {
                 None => serve_stdio(&gateway, stop).await,
                 Some(address) => serve_http(reader, &gateway, address, stop).await,
             }
@@ -62,26 +62,26 @@ pub(crate) fn run(reader: &ConfigReader, asked: Serve) -> Result<(), CliError> {
         let served = tokio::select! {
             served = serve => served,
             () = gateway.work() => Ok(()),
-            () = settle(&gateway) => Ok(()),
+            () = release_startup_memory(&gateway) => Ok(()),
         };
         gateway.close().await;
         served
     });
-    // A read of stdin that never ends must not keep the process alive.
+    // A pending read of stdin must not keep the process alive.
     runtime.shutdown_background();
     served
 }
 
-/// Once all is ready for the first `run`, lets go of what only the start needed; never ends.
-async fn settle(gateway: &Gateway) {
+/// Frees memory that was needed only to start, once the gateway is ready for its first `run`. Never completes.
+async fn release_startup_memory(gateway: &Gateway) {
     gateway.server().greeted().await;
-    // Answers when the worker is ready; what it lacks is told by `check`.
+    // This waits for the worker; `check` reports the gaps.
     gateway.sandbox_gaps().await;
-    onetool::give_program_pages_back();
+    onetool::release_program_pages();
     std::future::pending::<()>().await;
 }
 
-fn warn(config: &Config) {
+fn log_warnings(config: &Config) {
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
@@ -91,7 +91,7 @@ async fn serve_stdio(gateway: &Gateway, stop: CancellationToken) -> Result<(), C
     let server = gateway.server();
     tokio::select! {
         served = server.serve_stdio() => served.map_err(|error| CliError::failed(error.to_string())),
-        () = async { stop.cancelled().await; server.shut_down(DRAIN).await; } => Ok(()),
+        () = async { stop.cancelled().await; server.shut_down(DRAIN_TIMEOUT).await; } => Ok(()),
     }
 }
 
@@ -104,99 +104,97 @@ async fn serve_http(
     let config = gateway.config();
     let address = address.unwrap_or_else(|| config.http.listen.to_string());
     if !address.contains(':') {
-        let no_address = CliError::usage(format!("'{address}' is no address"));
-        return Err(no_address.hinted("write it like 127.0.0.1:7411"));
+        let invalid = CliError::usage(format!("invalid address '{address}'"));
+        return Err(invalid.hinted("use HOST:PORT, for example 127.0.0.1:7411"));
     }
     let listener = TcpListener::bind(&address).await.map_err(|error| {
         CliError::failed(format!("cannot listen on {address}: {error}"))
-            .hinted("`onetool serve --http 127.0.0.1:0` takes any free port")
+            .hinted("`onetool serve --http 127.0.0.1:0` uses any free port")
     })?;
     let address = listener.local_addr()?;
-    let (access, key) = token_access(reader, &config, address)?;
+    let (access, page_token) = token_access(reader, &config, address)?;
     note(&format!("MCP: http://{address}/mcp"));
     #[cfg(feature = "web")]
-    note(&format!("page: {}", page(address, &key)));
+    note(&format!("page: {}", page_url(address, &page_token)));
     #[cfg(not(feature = "web"))]
-    drop(key);
-    let options = following(reader.clone(), (config.http.token.clone(), access), address);
-    Ok(gateway.serve_http(listener, options, stop, DRAIN).await?)
+    drop(page_token);
+    let source = http_source(reader.clone(), (config.http.token.clone(), access), address);
+    Ok(gateway.serve_http(listener, source, stop, DRAIN_TIMEOUT).await?)
 }
 
-/// Makes HTTP options that follow the configuration; `known` is the token in force and who is let in with it.
-fn following(reader: ConfigReader, known: (TokenConfig, Access), address: SocketAddr) -> HttpSource {
-    let known = Mutex::new(known);
+/// Returns HTTP options that follow the configuration; `current` is the current token setting and its access rule.
+fn http_source(reader: ConfigReader, current: (TokenConfig, Access), address: SocketAddr) -> HttpSource {
+    let current = Mutex::new(current);
     HttpSource::following(move |config| {
-        let mut known = known.lock().unpoisoned();
-        if known.0 != config.http.token {
+        let mut current = current.lock().unpoisoned();
+        if current.0 != config.http.token {
             match token_access(&reader, config, address) {
-                Ok((access, _)) => *known = (config.http.token.clone(), access),
-                Err(error) => tracing::error!("the access token was not changed: {}", error.message()),
+                Ok((access, _)) => *current = (config.http.token.clone(), access),
+                Err(error) => tracing::error!("keeping the current access token: {}", error.message()),
             }
         }
-        let own = (!address.ip().is_unspecified()).then(|| address.ip().to_string());
-        let hosts = config.http.allowed_hosts.iter().cloned().chain(own);
+        let own_host = (!address.ip().is_unspecified()).then(|| address.ip().to_string());
+        let hosts = config.http.allowed_hosts.iter().cloned().chain(own_host);
         let origins = config.http.allowed_origins.iter().cloned();
-        let access = known.1.clone().allow_hosts(hosts).allow_origins(origins);
-        HttpOptions { access, max_body: config.http.max_body, connections: config.http.connections }
+        let access = current.1.clone().allow_hosts(hosts).allow_origins(origins);
+        HttpOptions { access, max_body: config.http.max_body.size(), connections: config.http.connections() }
     })
 }
 
-/// How somebody who reads what is printed gets in.
+/// Whether the printed URL of the page contains the token.
 #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "there is no page to open"))]
-enum Key {
-    /// There is no lock.
-    None,
-    /// With this token, which may be shown here.
+enum PageToken {
+    /// No token is required.
+    NotRequired,
+    /// The token may be printed.
     Shown(String),
-    /// With a token that is not to be shown here.
+    /// The token must not be printed.
     Hidden,
 }
 
-/// Returns the address of the page, as it can be opened. The token stands behind the `#`, which no browser sends, and
-/// the page takes it out of the address bar at once.
+/// Returns the URL of the page. The token is in the fragment, which browsers do not send, and the page removes it from
+/// the address bar immediately.
 #[cfg(feature = "web")]
-fn page(address: SocketAddr, key: &Key) -> String {
-    let here = if address.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { address.ip() };
-    let page = format!("http://{}/ui/", SocketAddr::new(here, address.port()));
-    match key {
-        Key::Shown(token) => format!("{page}#token={token}"),
-        Key::None => page,
-        Key::Hidden => format!("{page} (it asks for the token)"),
+fn page_url(address: SocketAddr, token: &PageToken) -> String {
+    let host = if address.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { address.ip() };
+    let url = format!("http://{}/ui/", SocketAddr::new(host, address.port()));
+    match token {
+        PageToken::Shown(token) => format!("{url}#token={token}"),
+        PageToken::NotRequired => url,
+        PageToken::Hidden => format!("{url} (asks for the token)"),
     }
 }
 
-/// Reads or makes the token that the configuration wants.
+/// Reads or creates the token, as configured.
 fn token_access(
     reader: &ConfigReader,
     config: &Config,
     address: SocketAddr,
-) -> Result<(Access, Key), CliError> {
+) -> Result<(Access, PageToken), CliError> {
     Ok(match &config.http.token {
-        TokenConfig::Value(token) => (Access::with_token(token.expose()), Key::Hidden),
+        TokenConfig::Value(token) => (Access::with_token(token.expose()), PageToken::Hidden),
         TokenConfig::None => {
-            tracing::warn!(
-                "the configuration asks for no token: whoever reaches {address} can use every tool"
-            );
-            (Access::default(), Key::None)
+            tracing::warn!("no access token is required: anyone who can reach {address} can use every tool");
+            (Access::default(), PageToken::NotRequired)
         }
         TokenConfig::Auto => {
-            let folder = reader.environment().state_folder(config);
-            let token = token::read_or_make(folder.as_deref())?;
-            // Shown once, when it is made; after that the file has it.
+            let directory = reader.environment().state_directory(config);
+            let token = token::read_or_create(directory.as_deref())?;
+            // Printed only when it is new; after that, it is in the file.
             note(&match &token.file {
-                Some(file) if token.is_new => format!("token: {} (kept in {})", token.value, file.display()),
-                Some(file) => format!("token: in {}", file.display()),
+                Some(file) if token.is_new => format!("token: {} (saved in {})", token.value, file.display()),
+                Some(file) => format!("token: saved in {}", file.display()),
                 None => format!("token: {} (not saved: no home directory)", token.value),
             });
-            // A file of ours changes nothing about a project that the user trusts.
-            if let Some(folder) = folder.filter(|_| token.is_new) {
-                reader.trust().add_token(&folder)?;
+            // A trusted project stays trusted if onetool itself adds the file.
+            if let Some(directory) = directory.filter(|_| token.is_new) {
+                reader.trust_store().add_token(&directory)?;
             }
             let access = Access::with_token(&token.value);
-            // A person at a terminal gets an address that opens; what is written to a file or a journal stays there, so
-            // the token is not repeated.
+            // On a terminal, print a URL that opens the page. In a file or a journal the output lasts, so do not repeat
+            // the token.
             let is_shown = token.is_new || std::io::stderr().is_terminal();
-            (access, if is_shown { Key::Shown(token.value) } else { Key::Hidden })
+            (access, if is_shown { PageToken::Shown(token.value) } else { PageToken::Hidden })
         }
     })
 }
@@ -212,7 +210,7 @@ async fn stop_on_signal(stop: CancellationToken) {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    tracing::info!("stopping: calls under way may end first");
+    tracing::info!("shutting down after in-flight calls finish");
     stop.cancel();
 }
 
@@ -220,11 +218,14 @@ async fn reload_on_signal(gateway: Gateway, reader: ConfigReader) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
     while hangup.recv().await.is_some() {
         let reloaded = reader.reload().and_then(|config| {
-            warn(&config);
+            log_warnings(&config);
             gateway.reload(config).map_err(CliError::from)
         });
         if let Err(error) = reloaded {
-            tracing::error!("the old configuration stays in force: {}", error.advice());
+            tracing::error!(
+                "configuration not reloaded, keeping the current one: {}",
+                error.message_with_hints()
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for other servers and OpenAPI descriptions, before a command that needs all tools goes on.
+//! Waits for other servers and OpenAPI descriptions, for commands that need all tools.
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use onetool::{Gateway, SourceState};
 use crate::error::CliError;
 use crate::output::note;
 
-/// After how long somebody who waits is told what for.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long to wait before saying what the command waits for.
+const QUIET_WAIT: Duration = Duration::from_secs(1);
 
-/// Runs `command` with every source connected, and ends the connections afterwards.
-pub(crate) fn with_all<T>(
+/// Runs `command` with every source connected, then closes the connections.
+pub(crate) fn with_connected<T>(
     gateway: &Gateway,
     command: impl FnOnce() -> Result<T, CliError>,
 ) -> Result<T, CliError> {
@@ -21,12 +21,12 @@ pub(crate) fn with_all<T>(
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(connect(gateway));
-    let done = command();
+    let result = command();
     runtime.block_on(gateway.close());
-    done
+    result
 }
 
-/// Connects every source, and tells which of them cannot be used, and why.
+/// Connects every source, and prints which of them cannot be used, and why.
 pub(crate) async fn connect(gateway: &Gateway) {
     wait(gateway).await;
     for report in gateway.sources() {
@@ -36,11 +36,11 @@ pub(crate) async fn connect(gateway: &Gateway) {
     }
 }
 
-/// Waits for every source; on a terminal it says after a second what it waits for.
+/// Waits for every source. After a second, prints on a terminal which ones are still connecting.
 pub(crate) async fn wait(gateway: &Gateway) {
     let connected = gateway.connected();
     tokio::pin!(connected);
-    if tokio::time::timeout(PATIENCE, &mut connected).await.is_ok() {
+    if tokio::time::timeout(QUIET_WAIT, &mut connected).await.is_ok() {
         return;
     }
     if std::io::stderr().is_terminal() {

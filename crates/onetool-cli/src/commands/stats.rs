@@ -1,4 +1,4 @@
-//! `onetool stats`: what was called, and what that saved.
+//! `onetool stats`: shows call statistics.
 
 use std::process::ExitCode;
 
@@ -9,10 +9,10 @@ use crate::arguments::Stats;
 use crate::error::CliError;
 use crate::output;
 
-pub(crate) fn run(gateway: &Gateway, asked: &Stats) -> Result<ExitCode, CliError> {
+pub(crate) fn run(gateway: &Gateway, args: &Stats) -> Result<ExitCode, CliError> {
     let mut arguments = JsonObject::new();
-    arguments.insert("period".into(), asked.period.as_str().into());
-    for (name, value) in [("tool", &asked.tool), ("output", &asked.html)] {
+    arguments.insert("period".into(), args.period.as_str().into());
+    for (name, value) in [("tool", &args.tool), ("output", &args.html)] {
         if let Some(value) = value {
             arguments.insert(name.into(), value.as_str().into());
         }
@@ -25,7 +25,7 @@ pub(crate) fn run(gateway: &Gateway, asked: &Stats) -> Result<ExitCode, CliError
             output::note(error);
             return Ok(ExitCode::from(1));
         }
-        Some(data) if asked.json => output::print_json(data)?,
+        Some(data) if args.json => output::print_json(data)?,
         _ => {
             let text: Vec<&str> = result.content.iter().filter_map(|block| block.as_text()).collect();
             output::print(&text.join("\n"))?;

@@ -1,4 +1,4 @@
-//! `onetool tools`: the list of tools.
+//! `onetool tools`: lists tools.
 
 use onetool::Gateway;
 use onetool::catalog::{Catalog, Entry};
@@ -8,27 +8,27 @@ use crate::arguments::{Info, Tools};
 use crate::error::CliError;
 use crate::output;
 
-pub(crate) fn run(gateway: &Gateway, asked: &Tools) -> Result<(), CliError> {
+pub(crate) fn run(gateway: &Gateway, args: &Tools) -> Result<(), CliError> {
     let catalog = gateway.server().catalog();
-    let pattern = asked.pattern.as_deref().unwrap_or("").to_lowercase();
+    let pattern = args.pattern.as_deref().unwrap_or("").to_lowercase();
     let found: Vec<&Entry> = catalog
         .tools()
         .map(|entry| &**entry)
         .filter(|entry| entry.name().as_str().to_lowercase().contains(&pattern))
         .collect();
-    if asked.json {
-        let items = found.iter().map(|entry| as_json(&catalog, entry, asked.info)).collect();
+    if args.json {
+        let items = found.iter().map(|entry| as_json(&catalog, entry, args.info)).collect();
         return Ok(output::print_json(&Value::Array(items))?);
     }
     if found.is_empty() {
         output::note(if pattern.is_empty() {
-            "There are no tools yet. `onetool init` writes a configuration that shows how to declare some."
+            "No tools. Run `onetool init` to write a configuration with an example."
         } else {
-            "No tool has a name like that. `onetool tools` lists them all."
+            "No tool name matches. Run `onetool tools` to list all tools."
         });
         return Ok(());
     }
-    let lines: Vec<String> = found.iter().map(|entry| as_line(&catalog, entry, asked.info)).collect();
+    let lines: Vec<String> = found.iter().map(|entry| as_line(&catalog, entry, args.info)).collect();
     Ok(output::print(&lines.join("\n"))?)
 }
 

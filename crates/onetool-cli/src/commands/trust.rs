@@ -1,4 +1,4 @@
-//! `onetool trust`: the project directories whose configuration is used.
+//! `onetool trust`: trusts, revokes and lists project directories.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::arguments::Trust;
 use crate::environment::Environment;
 use crate::error::CliError;
 use crate::output::{note, print};
-use crate::trust::{listing, shown_path};
+use crate::trust::{display_path, listing};
 
-pub(crate) fn run(environment: &Environment, asked: &Trust) -> Result<(), CliError> {
-    let trust = environment.trust();
-    if asked.list {
-        let directories: Vec<String> = trust.list().iter().map(|it| shown_path(it)).collect();
+pub(crate) fn run(environment: &Environment, args: &Trust) -> Result<(), CliError> {
+    let store = environment.trust_store();
+    if args.list {
+        let directories: Vec<String> = store.list().iter().map(|it| display_path(it)).collect();
         return if directories.is_empty() {
             note("No trusted directories.");
             Ok(())
@@ -21,13 +21,13 @@ pub(crate) fn run(environment: &Environment, asked: &Trust) -> Result<(), CliErr
             Ok(print(&directories.join("\n"))?)
         };
     }
-    let directory = asked.directory.as_deref().unwrap_or(&environment.directory);
+    let directory = args.directory.as_deref().unwrap_or(&environment.directory);
     let directory = directory
         .canonicalize()
-        .map_err(|error| CliError::failed(format!("cannot open '{}': {error}", shown_path(directory))))?;
-    if asked.revoke {
-        let was_trusted = trust.revoke(&directory)?;
-        let directory = shown_path(&directory);
+        .map_err(|error| CliError::failed(format!("cannot open '{}': {error}", display_path(directory))))?;
+    if args.revoke {
+        let was_trusted = store.revoke(&directory)?;
+        let directory = display_path(&directory);
         note(&if was_trusted {
             format!("Removed trust from {directory}.")
         } else {
@@ -35,31 +35,31 @@ pub(crate) fn run(environment: &Environment, asked: &Trust) -> Result<(), CliErr
         });
         return Ok(());
     }
-    let Some(project) = environment.project_in(&directory) else { return Err(nothing(&directory)) };
-    let outline = Environment::outline(&project.config)?;
-    trust.trust(&project, &outline)?;
-    note(&format!("{}{}", shown_path(&project.config), listing(&outline)));
-    note(&format!("Trusted {} until one of its files changes.", shown_path(&directory)));
+    let Some(project) = environment.project_in(&directory) else { return Err(nothing_to_trust(&directory)) };
+    let outline = Environment::read_outline(&project.config)?;
+    store.trust(&project, &outline)?;
+    note(&format!("{}{}", display_path(&project.config), listing(&outline)));
+    note(&format!("Trusted {} until one of its files changes.", display_path(&directory)));
     Ok(())
 }
 
-fn nothing(directory: &Path) -> CliError {
-    let directory = shown_path(directory);
-    CliError::failed(format!("there is nothing to trust in '{directory}'"))
-        .hinted("name the directory that holds .onetool/onetool.yaml; the one in your home needs no trust")
+fn nothing_to_trust(directory: &Path) -> CliError {
+    let directory = display_path(directory);
+    CliError::failed(format!("nothing to trust in '{directory}'"))
+        .hinted("pass the directory that contains .onetool/onetool.yaml; your home directory needs no trust")
 }
 
-/// Trusts a project whose configuration was written just now, unless others have put something there before; tells whether
-/// it is trusted.
+/// Trusts a project whose configuration was just written, unless its `.onetool` already contained other files; returns
+/// whether it is trusted.
 pub(crate) fn trust_new(environment: &Environment) -> Result<bool, CliError> {
     let Some(project) = environment.project() else { return Ok(true) };
-    let outline = Environment::outline(&project.config)?;
+    let outline = Environment::read_outline(&project.config)?;
     let Outline { files, further_files, .. } = &outline;
     let written = [project.config.clone(), project.config.with_file_name(super::import::FILE)];
-    let is_ours = files.iter().chain(further_files).all(|it| written.contains(&it.path));
-    if !is_ours || project.state.join(crate::token::FILE).exists() {
+    let only_ours = files.iter().chain(further_files).all(|it| written.contains(&it.path));
+    if !only_ours || project.state.join(crate::token::FILE).exists() {
         return Ok(false);
     }
-    environment.trust().trust(&project, &outline)?;
+    environment.trust_store().trust(&project, &outline)?;
     Ok(true)
 }

@@ -1,4 +1,4 @@
-//! The commands of the command line: what they print, and their exit codes.
+//! What the commands print, and their exit codes.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -10,35 +10,32 @@ use crate::{ECHO, Sandbox};
 fn tools_are_listed_at_three_levels_and_as_json() {
     let sandbox = Sandbox::with_config(ECHO);
     let all = sandbox.run(&["tools", "--info", "list"]).0;
-    assert!(all.contains("ot.reload\ndemo.echo\nweb.fetch\n"), "what comes with onetool is there too: {all}");
-    assert_eq!(sandbox.run(&["tools", "ECH"]).0, "demo.echo  Gives back a text.\n");
+    assert!(all.contains("ot.reload\ndemo.echo\nweb.fetch\n"), "built-in tools are listed too: {all}");
+    assert_eq!(sandbox.run(&["tools", "ECH"]).0, "demo.echo  Prints text.\n");
     assert_snapshot!(sandbox.run(&["tools", "demo", "--info", "full"]).0, @"
     demo.echo(text: str, n: int = 1)
-        Gives back a text.
+        Prints text.
         from local
     ");
     assert_snapshot!(sandbox.run(&["tools", "demo", "--json"]).0, @r#"
     [
       {
         "name": "demo.echo",
-        "description": "Gives back a text."
+        "description": "Prints text."
       }
     ]
     "#);
     let (stdout, stderr, code) = sandbox.run(&["tools", "nothing"]);
     assert_eq!((stdout.as_str(), code), ("", 0));
-    assert_eq!(stderr, "No tool has a name like that. `onetool tools` lists them all.\n");
+    assert_eq!(stderr, "No tool name matches. Run `onetool tools` to list all tools.\n");
 }
 
 #[test]
 fn tools_are_found_by_what_they_do() {
     let sandbox = Sandbox::with_config(ECHO);
-    let (stdout, _, code) = sandbox.run(&["find", "give", "me", "a", "text", "back", "--limit", "1"]);
+    let (stdout, _, code) = sandbox.run(&["find", "print", "some", "text", "--limit", "1"]);
     assert_eq!(code, 0);
-    assert!(
-        stdout.ends_with("  demo.echo(text: str, n: int = 1)\n          Gives back a text.\n"),
-        "{stdout}"
-    );
+    assert!(stdout.ends_with("  demo.echo(text: str, n: int = 1)\n          Prints text.\n"), "{stdout}");
     let (explained, ..) = sandbox.run(&["find", "echo", "--explain", "--limit", "1"]);
     assert!(explained.contains("'echo' in name (exact)"), "{explained}");
     let found: serde_json::Value =
@@ -47,12 +44,12 @@ fn tools_are_found_by_what_they_do() {
     assert_eq!(found[0]["explanation"]["terms"][0]["kind"], "exact");
     let (stdout, stderr, code) = sandbox.run(&["find", "qqqzzz"]);
     assert_eq!((stdout.as_str(), code), ("", 0));
-    assert_eq!(stderr, "No tool fits. Try other words; `onetool tools` lists them all.\n");
+    assert_eq!(stderr, "No matching tools. Try other words, or run `onetool tools` to list all tools.\n");
     assert_eq!(sandbox.run(&["find"]).2, 2);
 }
 
 #[test]
-fn a_pinned_tool_that_is_not_there_is_named() {
+fn check_reports_a_pinned_tool_that_does_not_exist() {
     let sandbox = Sandbox::with_config(&format!("{ECHO}search: {{pinned: [demo.ecco, demo.echo]}}\n"));
     let (stdout, _, code) = sandbox.run(&["check"]);
     assert_eq!(code, 0, "{stdout}");
@@ -62,14 +59,14 @@ fn a_pinned_tool_that_is_not_there_is_named() {
 }
 
 #[test]
-fn describe_shows_everything_known() {
+fn describe_shows_everything_about_a_tool() {
     let sandbox = Sandbox::with_config(ECHO);
     assert_snapshot!(sandbox.run(&["describe", "demo_echo"]).0, @"
     demo.echo(text: str, n: int = 1)
 
-    Gives back a text.
+    Prints text.
 
-      text: str  What to give back
+      text: str  Text to print
       n: int  
 
     MCP name: demo_echo
@@ -79,12 +76,12 @@ fn describe_shows_everything_known() {
     assert_eq!(code, 1);
     assert_snapshot!(stderr, @"
     error: tool not found: 'demo.ecco'; did you mean 'demo.echo'?
-    hint: `onetool tools` lists them all
+    hint: `onetool tools` lists all tools
     ");
 }
 
 #[test]
-fn call_reads_values_as_the_schema_says() {
+fn call_parses_values_according_to_the_schema() {
     let sandbox = Sandbox::with_config(ECHO);
     assert_eq!(sandbox.run(&["call", "demo.echo", "text=42", "n=3"]), ("42\n".into(), String::new(), 0));
     assert_eq!(sandbox.run(&["call", "demo.echo", "--json", r#"{"text": "a=b"}"#]).0, "a=b\n");
@@ -93,7 +90,7 @@ fn call_reads_values_as_the_schema_says() {
     assert_snapshot!(stderr, @r#"error: schema validation failed for tool 'demo.echo': at '/n': "many" is not of type "integer""#);
     assert_eq!(sandbox.run(&["call", "demo.echo", "text"]).2, 2);
     assert_eq!(sandbox.run(&["call", "demo.echo", "--json", "[]"]).2, 2);
-    let odd = Sandbox::with_config(
+    let unusual_types = Sandbox::with_config(
         r#"
 tools:
   - name: a.b
@@ -102,13 +99,13 @@ tools:
     command: [printf, "%s %s %s", "{{ v }}", "{{ w }}", "{{ n }}"]
 "#,
     );
-    assert_eq!(odd.run(&["call", "a.b", "v=1", "w=2", "n=3"]).0, "1 2 3\n");
+    assert_eq!(unusual_types.run(&["call", "a.b", "v=1", "w=2", "n=3"]).0, "1 2 3\n");
     let raw = sandbox.run(&["call", "demo.echo", "text=x", "--raw"]).0;
     assert!(raw.contains(r#""isError": false"#), "{raw}");
 }
 
 #[test]
-fn check_tells_what_is_not_there() {
+fn check_reports_what_is_missing() {
     let sandbox = Sandbox::with_config(
         r#"
 tools:
@@ -121,13 +118,13 @@ resources:
     let (stdout, _, code) = sandbox.run(&["check"]);
     assert_eq!(code, 1);
     assert_snapshot!(stdout, @"
-    ok       configuration: [folder]/.onetool/onetool.yaml
+    ok       configuration: [directory]/.onetool/onetool.yaml
     ok       tools: 28
     ok       resources: 3
     ok       prompts: 2
     ok       tool a.b_c
-    error    tool a.d: there is no program 'no-such-program-here'; install it or give its whole path
-    error    resource docs://gone: there is no file '[folder]/.onetool/gone.txt'
+    error    tool a.d: program not found: 'no-such-program-here'; install it or use its full path
+    error    resource docs://gone: file not found: '[directory]/.onetool/gone.txt'
     ok       sandbox
     ok       storage
     ");
@@ -154,21 +151,21 @@ fn d1_check_reports_flat_names_that_two_sources_share_and_rejects_those_of_the_c
     );
     let (_, stderr, code) = sandbox.run(&["check"]);
     assert_eq!(code, 1);
-    assert_snapshot!(stderr, @"error: [folder]/.onetool/onetool.yaml:3: duplicate tool name 'a_b.c': clients already see tool 'a.b_c' as 'a_b_c'; choose another name");
+    assert_snapshot!(stderr, @"error: [directory]/.onetool/onetool.yaml:3: duplicate tool name 'a_b.c': clients already see tool 'a.b_c' as 'a_b_c'; choose another name");
 }
 
 #[test]
-fn a_broken_configuration_is_named_with_its_line() {
+fn an_error_in_the_configuration_has_its_line() {
     let sandbox = Sandbox::with_config("server:\n  nmae: x\n");
     let (stdout, stderr, code) = sandbox.run(&["tools"]);
     assert_eq!((stdout.as_str(), code), ("", 1));
     assert_snapshot!(stderr, @"
-    error: [folder]/.onetool/onetool.yaml:2: unknown key 'nmae' in 'server', did you mean 'name'?
+    error: [directory]/.onetool/onetool.yaml:2: unknown key 'nmae' in 'server', did you mean 'name'?
     hint: `onetool schema` describes every key
     ");
     let (_, stderr, code) = sandbox.run(&["--config", "nowhere.yaml", "tools"]);
     assert_eq!(code, 1);
-    assert!(stderr.starts_with("error: cannot read [folder]/nowhere.yaml: No such file"), "{stderr}");
+    assert!(stderr.starts_with("error: cannot read [directory]/nowhere.yaml: No such file"), "{stderr}");
 }
 
 #[test]
@@ -183,14 +180,14 @@ fn l4_init_writes_a_private_configuration_that_works_and_never_overwrites_one() 
     std::fs::write(&file, "version: 1\n").unwrap();
     let (_, stderr, code) = sandbox.run(&["init"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("exists already"), "{stderr}");
+    assert!(stderr.contains("already exists"), "{stderr}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "version: 1\n");
 }
 
 #[test]
-fn the_configuration_is_found_where_it_is_looked_for() {
+fn the_configuration_is_found_in_order_of_precedence() {
     let sandbox = Sandbox::empty();
-    assert_eq!(sandbox.run(&["tools", "from", "--json"]).0, "[]\n", "without a file the defaults hold");
+    assert_eq!(sandbox.run(&["tools", "from", "--json"]).0, "[]\n", "without a file, the defaults apply");
     let write = |name: &str, tool: &str| {
         let path = sandbox.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -203,11 +200,11 @@ fn the_configuration_is_found_where_it_is_looked_for() {
         let mut command = sandbox.command(arguments);
         command.env("HOME", sandbox.path().join("home"));
         command.envs(variable.map(|value| ("ONETOOL_CONFIG", value)));
-        sandbox.finish(&command.args(["tools", "from", "--info", "list"]).output().unwrap()).0
+        sandbox.normalize(&command.args(["tools", "from", "--info", "list"]).output().unwrap()).0
     };
     assert_eq!(list(&[], None), "from.home\n");
-    write(".onetool/onetool.yaml", "from.folder");
-    assert_eq!(list(&["--trust"], None), "from.folder\n");
+    write(".onetool/onetool.yaml", "from.project");
+    assert_eq!(list(&["--trust"], None), "from.project\n");
     assert_eq!(list(&[], Some("by-variable.yaml")), "from.variable\n");
     assert_eq!(list(&["--config", "by-flag.yaml"], Some("by-variable.yaml")), "from.flag\n");
 }

@@ -1,4 +1,4 @@
-//! `onetool import`: the files of other MCP clients, where each of them keeps its own.
+//! `onetool import`: files of other MCP clients, in each client's usual place.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -13,42 +13,48 @@ impl Sandbox {
         std::fs::write(path, text).unwrap();
     }
 
-    /// Takes over what a client has, with the variable that its file names set, and returns what `check` says of it.
-    fn take_over(&self, arguments: &[&str]) -> String {
+    /// Imports servers and returns what `check` prints about them. The variable that the files use is set.
+    fn import_and_check(&self, arguments: &[&str]) -> String {
         let import = self.command(&[&["import"], arguments].concat()).output().unwrap();
-        let (stdout, stderr, code) = self.finish(&import);
+        let (stdout, stderr, code) = self.normalize(&import);
         assert_eq!((stdout.as_str(), code), ("", 0), "{stderr}");
-        assert!(stderr.contains("servers are in [folder]/.onetool/servers.yaml."), "{stderr}");
+        assert!(stderr.contains("to [directory]/.onetool/servers.yaml."), "{stderr}");
         self.write_config("include: [servers.yaml]\n");
         let check = self.command(&["check"]).env("GH_TOKEN", "1234567").output().unwrap();
-        let lines: Vec<String> = self.finish(&check).0.lines().map(str::to_owned).collect();
+        let lines: Vec<String> = self.normalize(&check).0.lines().map(str::to_owned).collect();
         lines.into_iter().filter(|it| it.contains("proxy:")).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// A server that answers, and one that is switched off.
+/// A server that cannot start, and a disabled one.
 const CLAUDE: &str = r#"{"mcpServers": {
     "git hub": {"command": "/not/there/github", "args": ["-y"], "env": {"TOKEN": "${GH_TOKEN}"}},
     "off": {"command": "npx", "disabled": true}
 }}"#;
 
 #[test]
-fn the_file_of_claude_desktop_is_taken_over() {
+fn the_file_of_claude_desktop_is_imported() {
     let sandbox = Sandbox::empty();
     sandbox.write(".config/Claude/claude_desktop_config.json", CLAUDE);
-    let found = sandbox.take_over(&["--from", "claude-desktop"]);
-    assert!(found.contains("git_hub") && found.contains("'/not/there/github' is not a program"), "{found}");
+    let found = sandbox.import_and_check(&["--from", "claude-desktop"]);
+    assert!(
+        found.contains("git_hub") && found.contains("'/not/there/github' is not an executable file"),
+        "{found}"
+    );
     assert!(found.contains("proxy:off"), "{found}");
     let file = sandbox.path().join(".onetool/servers.yaml");
-    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "it may hold credentials");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "it may contain credentials");
 
     let (_, stderr, code) = sandbox.run(&["import", "--from", "claude-desktop"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("File exists") && stderr.contains("--print"), "never over a file: {stderr}");
+    assert!(
+        stderr.contains("File exists") && stderr.contains("--print"),
+        "it never overwrites a file: {stderr}"
+    );
 }
 
 #[test]
-fn the_files_of_claude_code_are_taken_over_those_of_single_projects_too() {
+fn the_files_of_claude_code_are_imported_including_those_of_projects() {
     let sandbox = Sandbox::empty();
     sandbox.write(".mcp.json", r#"{"mcpServers": {"here": {"type": "stdio", "command": "/not/here"}}}"#);
     sandbox.write(
@@ -56,26 +62,26 @@ fn the_files_of_claude_code_are_taken_over_those_of_single_projects_too() {
         r#"{"mcpServers": {"mine": {"type": "http", "url": "http://127.0.0.1:1/mcp"}},
             "projects": {"/p": {"mcpServers": {"there": {"command": "/not/there"}}}}}"#,
     );
-    let found = sandbox.take_over(&["--from", "claude-code"]);
+    let found = sandbox.import_and_check(&["--from", "claude-code"]);
     for name in ["proxy:here", "proxy:mine", "proxy:there"] {
         assert!(found.contains(name), "{name}: {found}");
     }
 }
 
 #[test]
-fn the_file_of_cursor_is_taken_over() {
+fn the_file_of_cursor_is_imported() {
     let sandbox = Sandbox::empty();
     sandbox.write(".cursor/mcp.json", CLAUDE);
-    assert!(sandbox.take_over(&["--from", "cursor"]).contains("proxy:git_hub"));
+    assert!(sandbox.import_and_check(&["--from", "cursor"]).contains("proxy:git_hub"));
 }
 
 #[test]
-fn the_file_of_vs_code_is_taken_over_with_comments_and_inputs() {
+fn the_file_of_vs_code_is_imported_despite_comments_and_inputs() {
     let sandbox = Sandbox::empty();
     sandbox.write(
         ".vscode/mcp.json",
         r#"{
-          // What VS Code asks for itself.
+          // VS Code asks the user for these.
           "inputs": [{"id": "key", "type": "promptString"}],
           "servers": {
             "docs": {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": {"X-Team": "a"}},
@@ -85,9 +91,9 @@ fn the_file_of_vs_code_is_taken_over_with_comments_and_inputs() {
     );
     let (stdout, stderr, code) = sandbox.run(&["import", "--from", "vscode", "--print"]);
     assert_eq!(code, 0, "{stderr}");
-    assert_snapshot!(stderr, @"'asks': replace '${input:key}' by hand, only that client knows it");
+    assert_snapshot!(stderr, @"'asks': replace '${input:key}', which only that client can resolve");
     assert_snapshot!(stdout, @r##"
-    # Written by `onetool import`. Better than credentials in here: ${NAME}, with the value in secrets.yaml.
+    # Written by `onetool import`. Instead of credentials, write ${NAME} here and the value in secrets.yaml.
     servers:
       "asks":
         command: "/not/there"
@@ -97,43 +103,43 @@ fn the_file_of_vs_code_is_taken_over_with_comments_and_inputs() {
         headers: {"X-Team":"a"}
     "##);
     assert!(!sandbox.path().join(".onetool").exists(), "--print writes no file");
-    assert!(sandbox.take_over(&["--from", "vscode"]).contains("proxy:docs"));
+    assert!(sandbox.import_and_check(&["--from", "vscode"]).contains("proxy:docs"));
 }
 
 #[test]
-fn any_file_with_servers_is_taken_over_by_its_name() {
+fn any_file_with_servers_can_be_imported_by_path() {
     let sandbox = Sandbox::empty();
     sandbox.write("a.json", r#"{"mcpServers": {"a": {"command": "/not/a"}}}"#);
     sandbox.write("b.json", r#"{"mcp": {"servers": {"b": {"command": "/not/b"}}}}"#);
-    let found = sandbox.take_over(&["a.json", "b.json"]);
+    let found = sandbox.import_and_check(&["a.json", "b.json"]);
     assert!(found.contains("proxy:a") && found.contains("proxy:b"), "{found}");
 }
 
 #[test]
-fn what_cannot_be_imported_is_named() {
+fn import_errors_name_the_file() {
     let sandbox = Sandbox::empty();
     sandbox.write("broken.json", "{\"mcpServers\": ");
     sandbox.write("empty.json", "{\"mcpServers\": {}}");
     let cases = [
-        (&["import", "broken.json"][..], "'broken.json' is no JSON"),
-        (&["import", "empty.json"], "no server that can be taken over was found"),
+        (&["import", "broken.json"][..], "'broken.json' is not valid JSON"),
+        (&["import", "empty.json"], "found no servers to import"),
         (&["import", "missing.json"], "cannot read 'missing.json'"),
-        (&["import", "--from", "cursor"], "no configuration at [folder]/.cursor/mcp.json"),
+        (&["import", "--from", "cursor"], "no configuration file at [directory]/.cursor/mcp.json"),
     ];
     for (arguments, expected) in cases {
         let (_, stderr, code) = sandbox.run(arguments);
         assert_eq!(code, 1, "{arguments:?}");
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
     }
-    assert_eq!(sandbox.run(&["import"]).2, 2, "a file or a client has to be named");
+    assert_eq!(sandbox.run(&["import"]).2, 2, "a file or a client is required");
 }
 
 #[test]
-fn a_server_that_cannot_be_used_is_told_in_one_line() {
+fn an_unusable_server_is_reported_in_one_line() {
     let sandbox = Sandbox::with_config(
         "servers:\n  gone: {command: /not/there}\ntools:\n  - {name: a.b, description: d, command: [printf, x]}\n",
     );
     let (stdout, stderr, code) = sandbox.run(&["tools", "a.b", "--info", "list"]);
     assert_eq!((stdout.as_str(), code), ("a.b\n", 0));
-    assert_snapshot!(stderr, @"proxy:gone: '/not/there' is not a program that can be started; check `command`");
+    assert_snapshot!(stderr, @"proxy:gone: '/not/there' is not an executable file; check `command`");
 }

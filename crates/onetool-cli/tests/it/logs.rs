@@ -1,6 +1,6 @@
-//! D7 and L4: what the log of the binary shows, and what it never does.
+//! D7 and L4: what the binary logs, and what it never logs.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
@@ -23,8 +23,18 @@ packs: {file: {roots: [..]}}
 output: {max_inline_size: 200}
 "#;
 
-/// Serves over stdin and stdout, sends requests, and returns the results and the log.
+/// Serves over stdin and stdout, sends requests, and returns the responses and the log.
 fn serve(sandbox: &Sandbox, variables: &[(&str, &str)], requests: &[(&str, Value)]) -> (Vec<Value>, String) {
+    serve_until_logged("", sandbox, variables, requests)
+}
+
+/// Does the same, and keeps the session open until the log contains `text`.
+fn serve_until_logged(
+    text: &str,
+    sandbox: &Sandbox,
+    variables: &[(&str, &str)],
+    requests: &[(&str, Value)],
+) -> (Vec<Value>, String) {
     let mut command = sandbox.command(&["serve"]);
     command.envs(variables.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -36,13 +46,21 @@ fn serve(sandbox: &Sandbox, variables: &[(&str, &str)], requests: &[(&str, Value
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         writeln!(input, "{request}").unwrap();
     }
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut log = String::new();
+    while !log.contains(text) {
+        assert!(stderr.read_line(&mut log).unwrap() > 0, "the server exited: {log}");
+    }
     drop(input);
-    let Output { stdout, stderr, .. } = child.wait_with_output().unwrap();
+    // Reads both streams concurrently, so that neither pipe fills up.
+    let rest = std::thread::spawn(move || std::io::read_to_string(stderr).unwrap());
+    let Output { stdout, .. } = child.wait_with_output().unwrap();
+    log.push_str(&rest.join().unwrap());
     let lines = String::from_utf8(stdout).unwrap();
-    let answers = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let mut answers: Vec<Value> = answers.filter(|it| it.get("id").is_some()).collect();
-    answers.sort_by_key(|it| it["id"].as_u64());
-    (answers, String::from_utf8(stderr).unwrap())
+    let responses = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut responses: Vec<Value> = responses.filter(|it| it.get("id").is_some()).collect();
+    responses.sort_by_key(|it| it["id"].as_u64());
+    (responses, log)
 }
 
 fn call(name: &str, arguments: Value) -> (&'static str, Value) {
@@ -53,8 +71,8 @@ fn run(code: &str) -> (&'static str, Value) {
     call("run", json!({"command": code}))
 }
 
-/// Requests that carry the canary in and out. What a handler itself says of its failure is logged, so no handler here
-/// repeats what it was given.
+/// Requests with the canary in their arguments or results. Error messages of handlers are logged, so no handler here
+/// repeats its arguments in one.
 fn requests() -> Vec<(&'static str, Value)> {
     vec![
         call("demo_echo", json!({"text": CANARY})),
@@ -84,26 +102,25 @@ fn requests() -> Vec<(&'static str, Value)> {
 fn l4_no_level_of_ours_logs_a_value_and_the_sdk_has_to_be_named() {
     let sandbox = Sandbox::with_config(TOOLS);
     for level in ["trace", "debug", "onetool=trace,onetool_proxy=trace,onetool_sandbox=trace", "info"] {
-        let (answers, log) = serve(&sandbox, &[("ONETOOL_LOG", level)], &requests());
-        assert_eq!(answers.len(), requests().len() + 1, "{log}");
-        assert!(answers[1].to_string().contains(CANARY), "it does go through: {}", answers[1]);
-        assert!(answers[2].to_string().contains(CANARY), "the caller is told: {}", answers[2]);
+        let (responses, log) = serve(&sandbox, &[("ONETOOL_LOG", level)], &requests());
+        assert_eq!(responses.len(), requests().len() + 1, "{log}");
+        assert!(responses[1].to_string().contains(CANARY), "the value arrives: {}", responses[1]);
+        assert!(responses[2].to_string().contains(CANARY), "the caller sees it: {}", responses[2]);
         assert!(log.contains("tool call outcome=\"ok\""), "{log}");
         let line = log.lines().find(|line| line.contains(CANARY));
         assert_eq!(line, None, "{level}");
     }
     let (_, log) = serve(&sandbox, &[("ONETOOL_LOG", "rmcp=trace")], &requests()[..1]);
-    assert!(log.contains(CANARY), "whoever names it gets it: {log}");
-    let (_, log) = serve(&sandbox, &[("ONETOOL_LOG", "upstream=debug")], &[run("1")]);
-    assert!(log.contains("stderr: canary-4711"), "{log}");
+    assert!(log.contains(CANARY), "the SDK logs it if the filter names the SDK: {log}");
+    serve_until_logged("stderr: canary-4711", &sandbox, &[("ONETOOL_LOG", "upstream=debug")], &[run("1")]);
 }
 
 #[test]
 fn d7_spans_of_the_ot_pack_are_in_the_log_at_debug() {
     let sandbox = Sandbox::with_config("output: {max_inline_size: 100}\n");
-    let (answers, _) = serve(&sandbox, &[], &[run("'a line\\n' * 50")]);
+    let (responses, _) = serve(&sandbox, &[], &[run("'a line\\n' * 50")]);
     let stored: Value =
-        serde_json::from_str(answers[1]["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+        serde_json::from_str(responses[1]["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
     let handle = stored["handle"].as_str().unwrap();
     let requests = [
         run("ot.version()"),
@@ -138,5 +155,5 @@ fn d7_the_log_can_be_one_json_object_per_line() {
     assert!(lines.iter().any(|it| it["fields"]["outcome"] == "ok" && it["fields"]["message"] == "tool call"));
     let (_, log) = serve(&sandbox, &[("ONETOOL_LOG_FORMAT", "xml"), ("ONETOOL_LOG", "a=b=c")], &[]);
     assert!(log.contains("unknown ONETOOL_LOG_FORMAT 'xml'; use text or json"), "{log}");
-    assert!(log.contains("ONETOOL_LOG is not a filter"), "{log}");
+    assert!(log.contains("invalid ONETOOL_LOG"), "{log}");
 }

@@ -1,4 +1,4 @@
-//! The packs that come with onetool, from the command line.
+//! The built-in packs, from the command line.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn files_are_read_searched_and_changed() {
     assert_eq!(run(&["run", "len(file.search(pattern='*.md')['paths'])"]), "1\n");
     let (_, stderr, code) = sandbox.run(&["call", "file.read", "path=../etc/passwd"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("leads out of the folders that this pack can reach ([folder])"), "{stderr}");
+    assert!(stderr.contains("leads out of the folders that this pack can reach ([directory])"), "{stderr}");
 }
 
 #[test]

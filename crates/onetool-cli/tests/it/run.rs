@@ -1,16 +1,15 @@
-//! `run` in the real process: what is killed, what goes away, what the disk does.
+//! `run` in the real binary: killed processes, disconnected clients, a full disk.
 
 use std::fs;
 use std::process::Stdio;
-use std::time::Duration;
 
 use onetool_testkit::{Client, Era, RawClient};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 
-use crate::Sandbox;
+use crate::{Sandbox, WAIT_LIMIT, is_running, send_signal, wait_for_async};
 
 const SLEEP: &str = r#"
 tools:
@@ -27,56 +26,40 @@ fn spawn(mut command: Command) -> Child {
 }
 
 async fn client(child: &mut Child, era: Era) -> Client {
-    Client::over(child.stdout.take().unwrap(), child.stdin.take().unwrap(), era).await
+    Client::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap(), era).await
 }
 
 async fn run(client: &Client, code: &str) -> String {
     client.call_text("run", json!({"command": code})).await
 }
 
-/// Gives the children of a process.
-fn children(of: u32) -> Vec<u32> {
-    let tasks = fs::read_dir(format!("/proc/{of}/task")).into_iter().flatten().flatten();
+/// Returns the children of a process.
+fn children(parent: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     tasks
         .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
         .flat_map(|list| list.split_whitespace().map(|it| it.parse().unwrap()).collect::<Vec<u32>>())
         .collect()
 }
 
-/// Gives the children whose command line has these words.
-fn children_like(of: u32, words: &str) -> Vec<u32> {
-    let is_like = |id: &u32| {
+/// Returns the children of a process whose command line contains `text`.
+fn children_matching(parent: u32, text: &str) -> Vec<u32> {
+    let matches = |id: &u32| {
         let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).replace('\0', " ").contains(words)
+        String::from_utf8_lossy(&line).replace('\0', " ").contains(text)
     };
-    children(of).into_iter().filter(is_like).collect()
+    children(parent).into_iter().filter(matches).collect()
 }
 
-/// Returns the process that Python is forked from, behind the one that put it into its namespaces.
-async fn zygote_of(gateway: u32) -> u32 {
-    // One that was replaced may still be about to end.
-    let fronts = || <[u32; 1]>::try_from(children_like(gateway, "__worker python")).ok();
-    children(wait_for("one worker", fronts).await[0])[0]
-}
-
-fn kill(process: u32) {
-    kill_process(Pid::from_raw(process.try_into().unwrap()).unwrap(), Signal::KILL).unwrap();
-}
-
-async fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let found = async {
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), found).await.unwrap_or_else(|_| panic!("{what}: never"))
+/// Returns the zygote that runs of Python are forked from. Its parent is the worker that set up its namespaces.
+async fn find_zygote(gateway: u32) -> u32 {
+    // A worker that was replaced may not have ended yet.
+    let only_worker = || <[u32; 1]>::try_from(children_matching(gateway, "__worker python")).ok();
+    children(wait_for_async("a single worker", only_worker).await[0])[0]
 }
 
 #[tokio::test]
-async fn run_6_2_what_is_killed_fails_its_run_with_a_reason_and_the_next_one_works() {
+async fn run_6_2_a_killed_process_fails_its_run_with_a_reason_and_the_next_one_works() {
     for era in Era::BOTH {
         let sandbox = Sandbox::with_config(SLEEP);
         let mut child = spawn(sandbox.command(&["serve"]).into());
@@ -84,22 +67,31 @@ async fn run_6_2_what_is_killed_fails_its_run_with_a_reason_and_the_next_one_wor
         let client = client(&mut child, era).await;
         assert_eq!(run(&client, "x = 1\nx").await, "1");
         for victim in ["the code's own process", "the process it was forked from"] {
-            let zygote = zygote_of(gateway).await;
-            // The one that waits for the next run, once the child of the last one is gone.
-            let code = wait_for("the code", || <[u32; 1]>::try_from(children(zygote)).ok()).await[0];
-            let kill_it = async {
-                wait_for("its call", || children_like(gateway, "sleep 54321").first().copied()).await;
-                kill(if victim == "the code's own process" { code } else { zygote });
+            let zygote = find_zygote(gateway).await;
+            // The child that is ready for the next run, once the child of the last run has ended.
+            let code =
+                wait_for_async("the process for the code", || <[u32; 1]>::try_from(children(zygote)).ok())
+                    .await[0];
+            let kill = async {
+                wait_for_async("the tool call", || {
+                    children_matching(gateway, "sleep 54321").first().copied()
+                })
+                .await;
+                let process = if victim == "the code's own process" { code } else { zygote };
+                send_signal(process, Signal::KILL);
             };
             let (text, ()) =
-                tokio::join!(run(&client, "print('so far')\ndemo.sleep(seconds='54321')\n'end'"), kill_it);
+                tokio::join!(run(&client, "print('so far')\ndemo.sleep(seconds='54321')\n'end'"), kill);
             let expected = if victim == "the code's own process" {
                 "it was killed (signal 9)"
             } else {
                 "the process it was forked from died"
             };
             assert!(text.starts_with("error: so far\n") && text.contains(expected), "{victim}: {text}");
-            wait_for("the call's end", || children_like(gateway, "sleep").is_empty().then_some(())).await;
+            wait_for_async("the end of the tool call", || {
+                children_matching(gateway, "sleep").is_empty().then_some(())
+            })
+            .await;
             assert_eq!(run(&client, "x = 1\nx + 1").await, "2", "after {victim}");
         }
     }
@@ -110,49 +102,45 @@ async fn run_6_4_s5_a_client_that_closed_both_pipes_stops_its_code_and_the_serve
     let sandbox = Sandbox::with_config(SLEEP);
     let mut child = spawn(sandbox.command(&["serve"]).into());
     let gateway = child.id().unwrap();
-    let mut client = RawClient::over(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    let mut client = RawClient::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap());
     client.initialize().await;
     let code =
         "import asyncio\nawait asyncio.gather(demo.sleep(seconds='54322'), demo.sleep(seconds='54322'))";
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
         "params": {"name": "run", "arguments": {"command": code}}});
     client.send_line(&call.to_string()).await;
-    let sleeping = wait_for("two calls", || {
-        let sleeping = children_like(gateway, "sleep 54322");
+    let sleeping = wait_for_async("two tool calls", || {
+        let sleeping = children_matching(gateway, "sleep 54322");
         (sleeping.len() == 2).then_some(sleeping)
     })
     .await;
-    let zygote = zygote_of(gateway).await;
+    let zygote = find_zygote(gateway).await;
     drop(client);
-    let ended = tokio::time::timeout(Duration::from_secs(20), child.wait()).await.unwrap().unwrap();
+    let ended = tokio::time::timeout(WAIT_LIMIT, child.wait()).await.unwrap().unwrap();
     assert_eq!(ended.code(), Some(0));
     for process in sleeping.into_iter().chain([zygote]) {
-        wait_for("its end", || (!is_running(process)).then_some(())).await;
+        wait_for_async("the end of a process", || (!is_running(process)).then_some(())).await;
     }
 }
 
-fn is_running(process: u32) -> bool {
-    fs::read_to_string(format!("/proc/{process}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim().starts_with('Z'))
-}
-
 #[tokio::test]
-async fn s5_a_client_that_closed_only_its_output_gets_its_answer() {
+async fn s5_a_client_that_closed_only_its_output_gets_its_response() {
     let sandbox = Sandbox::with_config(SLEEP);
     let mut child = spawn(sandbox.command(&["serve"]).into());
-    let mut client = RawClient::over(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    let mut client = RawClient::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap());
     client.initialize().await;
+    // The sleep is under test: the server sees the end of its input during the call, which nothing outside can observe.
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
         "params": {"name": "run", "arguments": {"command": "import time\ntime.sleep(0.2)\n'late'"}}});
     client.send_line(&call.to_string()).await;
     client.close_input().await;
-    assert_eq!(client.answer().await["result"]["content"][0]["text"], "late");
+    assert_eq!(client.response().await["result"]["content"][0]["text"], "late");
 }
 
 #[tokio::test]
 async fn r8_on_a_full_disk_results_are_kept_in_memory_and_that_is_said_once() {
     let sandbox = Sandbox::with_config("output: {max_inline_size: 1000}");
-    // No file of the process may grow over a few kilobytes: to SQLite that is what a full disk is.
+    // No file may grow beyond a kilobyte, which SQLite treats like a full disk.
     let onetool = sandbox.command(&["serve"]);
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" serve"]).arg(onetool.get_program());
@@ -163,7 +151,8 @@ async fn r8_on_a_full_disk_results_are_kept_in_memory_and_that_is_said_once() {
     let client = client(&mut child, Era::Sessions).await;
     for round in 0..3 {
         let text = run(&client, &format!("x = ['{round} line %d' % i for i in range(2000)]\nx")).await;
-        let stored: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no handle: {text}"));
+        let stored: Value =
+            serde_json::from_str(&text).unwrap_or_else(|_| panic!("not a stored result: {text}"));
         let handle = stored["handle"].as_str().unwrap();
         let page =
             run(&client, &format!("x = ot.result(handle='{handle}', offset=3, limit=1)['lines']\nx")).await;

@@ -1,15 +1,14 @@
 //! `onetool serve` as the child of an MCP client.
 
 use std::process::Stdio;
-use std::time::Duration;
 
-use onetool_testkit::{Client, Era, Notice, RawClient};
-use rustix::process::{Pid, Signal, kill_process};
+use onetool_testkit::{Client, Era, Notification, RawClient};
+use rustix::process::Signal;
 use serde_json::json;
 use tokio::io::AsyncReadExt as _;
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStderr, Command};
 
-use crate::{ECHO, Sandbox};
+use crate::{ECHO, Sandbox, WAIT_LIMIT, is_running, send_signal, wait_for_async};
 
 fn spawn(sandbox: &Sandbox) -> Child {
     let mut command = Command::from(sandbox.command(&["serve"]));
@@ -17,17 +16,27 @@ fn spawn(sandbox: &Sandbox) -> Child {
     command.spawn().unwrap()
 }
 
-fn send(child: &Child, signal: Signal) {
-    let id = i32::try_from(child.id().unwrap()).unwrap();
-    kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+/// Reads what a server prints to stderr until it contains `text`.
+async fn read_log_until(stderr: &mut ChildStderr, text: &str) -> String {
+    let read = async {
+        let mut log = String::new();
+        while !log.contains(text) {
+            let mut chunk = [0; 1024];
+            let count = stderr.read(&mut chunk).await.unwrap();
+            assert!(count > 0, "the server exited: {log}");
+            log.push_str(&String::from_utf8_lossy(&chunk[..count]));
+        }
+        log
+    };
+    tokio::time::timeout(WAIT_LIMIT, read).await.unwrap()
 }
 
 async fn exit_code(child: &mut Child) -> Option<i32> {
-    tokio::time::timeout(Duration::from_secs(10), child.wait()).await.unwrap().unwrap().code()
+    tokio::time::timeout(WAIT_LIMIT, child.wait()).await.unwrap().unwrap().code()
 }
 
-/// Returns the tools that every list has, and one more.
-fn tools_and(own: &str) -> [&str; 6] {
+/// Returns the names of the tools that are always listed, and one more.
+fn listed_tools(own: &str) -> [&str; 6] {
     ["run", "tool_find", "tool_describe", "tool_load", "tool_active", own]
 }
 
@@ -36,14 +45,15 @@ async fn a_client_of_either_era_lists_and_calls() {
     for era in Era::BOTH {
         let sandbox = Sandbox::with_config(ECHO);
         let mut child = spawn(&sandbox);
-        let client = Client::over(child.stdout.take().unwrap(), child.stdin.take().unwrap(), era).await;
-        assert_eq!(client.tool_names().await, tools_and("demo_echo"));
+        let client =
+            Client::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap(), era).await;
+        assert_eq!(client.tool_names().await, listed_tools("demo_echo"));
         assert_eq!(client.call_text("demo_echo", json!({"text": "hi"})).await, "hi");
         assert!(
             client.read("onetool://tools").await.unwrap()["text"].as_str().unwrap().contains("demo.echo")
         );
         client.close().await;
-        assert_eq!(exit_code(&mut child).await, Some(0), "the server ends with its client");
+        assert_eq!(exit_code(&mut child).await, Some(0), "the server exits with its client");
     }
 }
 
@@ -52,66 +62,56 @@ async fn r6_a_hangup_reloads_and_a_broken_file_changes_nothing() {
     let sandbox = Sandbox::with_config(ECHO);
     let mut child = spawn(&sandbox);
     let mut client =
-        Client::over(child.stdout.take().unwrap(), child.stdin.take().unwrap(), Era::Sessions).await;
-    assert_eq!(client.tool_names().await, tools_and("demo_echo"));
+        Client::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap(), Era::Sessions).await;
+    assert_eq!(client.tool_names().await, listed_tools("demo_echo"));
     sandbox.write_config("tools: [{name: demo.new, description: d, command: [printf, new]}]");
-    send(&child, Signal::HUP);
-    client.expect_notices(vec![Notice::Tools]).await;
+    send_signal(child.id().unwrap(), Signal::HUP);
+    client.expect_notifications(vec![Notification::ToolsChanged]).await;
     assert_eq!(client.call_text("demo_new", json!({})).await, "new");
 
     sandbox.write_config("tools: [{name: demo.newer, descrption: d}]");
-    send(&child, Signal::HUP);
-    let mut log = String::new();
+    send_signal(child.id().unwrap(), Signal::HUP);
     let mut stderr = child.stderr.take().unwrap();
-    while !log.contains("the old configuration stays in force") {
-        let mut piece = [0; 1024];
-        let count =
-            tokio::time::timeout(Duration::from_secs(10), stderr.read(&mut piece)).await.unwrap().unwrap();
-        log.push_str(&String::from_utf8_lossy(&piece[..count]));
-    }
-    assert!(log.contains("onetool.yaml:1: unknown key 'descrption'"), "{log}");
-    assert_eq!(client.tool_names().await, tools_and("demo_new"));
+    let log = read_log_until(&mut stderr, "onetool.yaml:1: unknown key 'descrption'").await;
+    assert!(log.contains("configuration not reloaded, keeping the current one: "), "{log}");
+    assert_eq!(client.tool_names().await, listed_tools("demo_new"));
 }
 
 #[tokio::test]
-async fn r7_sigterm_lets_the_call_under_way_end_and_exits_with_0() {
+async fn r7_sigterm_lets_the_in_flight_call_finish_and_exits_with_0() {
     let sandbox = Sandbox::with_config(
-        "tools: [{name: demo.slow, description: d, command: [sh, -c, 'touch started; sleep 0.5; printf done']}]",
+        "tools: [{name: demo.slow, description: d, command: [sh, -c, 'touch started; while [ ! -e finish ]; do sleep 0.01; done; printf done']}]",
     );
     let mut child = spawn(&sandbox);
-    let mut client = RawClient::over(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    let mut client = RawClient::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap());
     client.initialize().await;
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "demo_slow"}});
     client.send_line(&call.to_string()).await;
     wait_for_file(&sandbox, "started").await;
-    send(&child, Signal::TERM);
-    let answer = client.answer().await;
-    assert_eq!(answer["result"]["content"][0]["text"], "done", "{answer}");
+    send_signal(child.id().unwrap(), Signal::TERM);
+    // The call ends only after the server has begun to shut down.
+    let mut stderr = child.stderr.take().unwrap();
+    read_log_until(&mut stderr, "shutting down").await;
+    std::fs::write(sandbox.path().join(".onetool/finish"), "").unwrap();
+    let response = client.response().await;
+    assert_eq!(response["result"]["content"][0]["text"], "done", "{response}");
     assert_eq!(exit_code(&mut child).await, Some(0));
 }
 
 #[tokio::test]
 async fn r7_no_child_of_a_command_tool_survives_a_cancelled_call() {
     let sandbox = Sandbox::with_config(
-        "tools: [{name: demo.slow, description: d, timeout: 0.3, command: [sh, -c, 'sleep 5 & echo $! > pid; wait']}]",
+        "tools: [{name: demo.slow, description: d, timeout: 1, command: [sh, -c, 'sleep 600 & echo $! > pid; wait']}]",
     );
     let mut child = spawn(&sandbox);
-    let client = Client::over(child.stdout.take().unwrap(), child.stdin.take().unwrap(), Era::Sessions).await;
+    let client =
+        Client::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap(), Era::Sessions).await;
+    // The timeout is under test, so this waits for it.
     let text = client.call_text("demo_slow", json!({})).await;
-    assert!(text.contains("did not end within 0.3 s"), "{text}");
-    let grandchild: i32 =
-        std::fs::read_to_string(sandbox.path().join(".onetool/pid")).unwrap().trim().parse().unwrap();
-    let is_alive = || {
-        let stat = std::fs::read_to_string(format!("/proc/{grandchild}/stat")).unwrap_or_default();
-        !stat.is_empty() && !stat.contains(") Z ")
-    };
-    for _ in 0..100 {
-        if !is_alive() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("process {grandchild} still runs");
+    assert!(text.contains("did not end within 1 s"), "{text}");
+    let pid = std::fs::read_to_string(sandbox.path().join(".onetool/pid")).unwrap();
+    let grandchild = pid.trim().parse().unwrap();
+    wait_for_async("the end of the grandchild", || (!is_running(grandchild)).then_some(())).await;
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ tools:
     let mut command = Command::from(sandbox.command(&["serve"]));
     command.env("ONETOOL_LOG", "debug").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let mut client = RawClient::over(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    let mut client = RawClient::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap());
     let mut written = client.initialize().await.to_string();
     for tool in ["demo_down", "demo_fail"] {
         written.push_str(
@@ -140,18 +140,12 @@ tools:
     client.close_input().await;
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).await.unwrap();
-    assert!(stderr.contains("chmod 600"), "a readable secrets.yaml is warned of: {stderr}");
+    assert!(stderr.contains("chmod 600"), "a readable secrets.yaml causes a warning: {stderr}");
     assert!(written.contains("demo.fail") && written.contains("[redacted]"), "{written}");
     assert!(!written.contains("canary") && !stderr.contains("canary"), "{written}\n{stderr}");
 }
 
 async fn wait_for_file(sandbox: &Sandbox, name: &str) {
     let path = sandbox.path().join(".onetool").join(name);
-    for _ in 0..500 {
-        if path.exists() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("{} never appeared", path.display());
+    wait_for_async(name, || path.exists().then_some(())).await;
 }

@@ -1,22 +1,22 @@
-//! H6: questions to SQLite files have limits on length, memory and time, and the gateway stays small.
+//! H6: queries of SQLite files have limits on length, memory and time, and the gateway's memory stays small.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::Sandbox;
+use crate::{Sandbox, wait_for};
 
 const CONFIG: &str = "packs: {db: {urls: {shop: 'sqlite:../shop.db'}, timeout: 5}}\n";
 
-/// The gateway as a client has it: requests in, answers out.
-struct Served {
+/// A gateway over stdio.
+struct StdioGateway {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Served {
+impl StdioGateway {
     fn start(sandbox: &Sandbox) -> Self {
         // An empty file is a database without tables.
         std::fs::write(sandbox.path().join("shop.db"), "").unwrap();
@@ -24,11 +24,11 @@ impl Served {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut served = Self { child, input, output };
+        let mut gateway = Self { child, input, output };
         let client = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
-        served.send(0, "initialize", &client);
-        served.answer();
-        served
+        gateway.send(0, "initialize", &client);
+        gateway.response();
+        gateway
     }
 
     fn send(&mut self, id: usize, method: &str, params: &Value) {
@@ -36,10 +36,11 @@ impl Served {
         writeln!(self.input, "{request}").unwrap();
     }
 
-    fn answer(&mut self) -> Value {
+    /// Returns the next message that is not a notification.
+    fn response(&mut self) -> Value {
         loop {
             let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the gateway is gone");
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the gateway exited");
             let message: Value = serde_json::from_str(&line).unwrap();
             if message.get("id").is_some() {
                 return message;
@@ -47,33 +48,33 @@ impl Served {
         }
     }
 
-    /// Asks all of it at once; returns the answers in the order of the questions.
-    fn ask(&mut self, questions: &[String]) -> Vec<String> {
-        for (index, sql) in questions.iter().enumerate() {
+    /// Sends all queries concurrently; returns their results in order.
+    fn query(&mut self, queries: &[String]) -> Vec<String> {
+        for (index, sql) in queries.iter().enumerate() {
             let code = format!("db.query(url='shop', sql={})", json!(sql));
             self.send(index + 1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
         }
-        let mut answers: Vec<(u64, String)> = questions
+        let mut results: Vec<(u64, String)> = queries
             .iter()
             .map(|_| {
-                let answer = self.answer();
-                (answer["id"].as_u64().unwrap(), answer["result"].to_string())
+                let response = self.response();
+                (response["id"].as_u64().unwrap(), response["result"].to_string())
             })
             .collect();
-        answers.sort();
-        answers.into_iter().map(|(_, text)| text).collect()
+        results.sort();
+        results.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// Returns the most memory that the gateway itself has held, in MiB.
-    fn peak(&self) -> u64 {
+    /// Returns the peak memory of the gateway process in MiB.
+    fn peak_mib(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
     }
 }
 
-/// Counts the processes that a gateway has started for questions.
-fn queries_of(gateway: u32) -> usize {
+/// Counts the query processes of a gateway.
+fn count_query_processes(gateway: u32) -> usize {
     let is_query = |process: &std::path::Path| {
         let read = |name: &str| std::fs::read_to_string(process.join(name)).unwrap_or_default();
         read("status").contains(&format!("PPid:\t{gateway}\n"))
@@ -82,7 +83,7 @@ fn queries_of(gateway: u32) -> usize {
     std::fs::read_dir("/proc").unwrap().flatten().filter(|it| is_query(&it.path())).count()
 }
 
-impl Drop for Served {
+impl Drop for StdioGateway {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -92,12 +93,12 @@ impl Drop for Served {
 #[test]
 fn h6_no_question_takes_more_memory_than_it_may() {
     let sandbox = Sandbox::with_config(&CONFIG.replace("timeout: 5", "timeout: 100"));
-    let mut served = Served::start(&sandbox);
+    let mut gateway = StdioGateway::start(&sandbox);
     let long = vec!["select length(hex(zeroblob(499999990))||'x')".to_owned(); 8];
-    for answer in served.ask(&long) {
-        assert!(answer.contains("longer than 16 MiB"), "{answer}");
+    for result in gateway.query(&long) {
+        assert!(result.contains("longer than 16 MiB"), "{result}");
     }
-    // Values that are each short enough, and together are not.
+    // Values that are short enough alone, but not together.
     let wide = format!("select {}", vec!["length(hex(zeroblob(8000000)) || random())"; 400].join(" + "));
     let many = "with recursive n(i) as (select 1 union all select i + 1 from n) \
                 select count(*) from (select i, hex(randomblob(50000)) as x from n order by x)";
@@ -113,57 +114,53 @@ fn h6_no_question_takes_more_memory_than_it_may() {
         (padded, "longer than 16 MiB"),
         (grown, "longer than 16 MiB"),
     ] {
-        for answer in served.ask(&vec![sql.to_owned(); 4]) {
-            assert!(answer.contains(expected), "{sql}: {answer}");
+        for result in gateway.query(&vec![sql.to_owned(); 4]) {
+            assert!(result.contains(expected), "{sql}: {result}");
         }
     }
     let rows =
         "with recursive n(i) as (select 1 union all select i + 1 from n) select hex(zeroblob(1000)) from n";
     let code = format!("db.query(url='shop', sql={}, limit=100000)", json!(rows));
-    served.send(1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
-    assert!(served.answer().to_string().contains("more than 33554432 bytes"));
+    gateway.send(1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
+    assert!(gateway.response().to_string().contains("more than 33554432 bytes"));
     let control = "select replace(hex(zeroblob(4000000)), '0', char(1)) as x";
     let code = format!("len(db.query(url='shop', sql={})['rows'])", json!(control));
-    served.send(1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
+    gateway.send(1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
     assert!(
-        served.answer().to_string().contains("more than 33554432 bytes"),
+        gateway.response().to_string().contains("more than 33554432 bytes"),
         "as JSON it is six times as long"
     );
-    assert!(served.ask(&["select 1 as one".to_owned()])[0].contains("one"));
-    let peak = served.peak();
-    assert!(peak < 400, "the gateway took {peak} MiB");
+    assert!(gateway.query(&["select 1 as one".to_owned()])[0].contains("one"));
+    let peak = gateway.peak_mib();
+    assert!(peak < 400, "the gateway's peak was {peak} MiB");
 }
 
 #[test]
 fn h6_no_question_takes_more_time_than_it_may() {
     let sandbox = Sandbox::with_config(&CONFIG.replace("timeout: 5", "timeout: 0.5"));
-    let mut served = Served::start(&sandbox);
-    // One step of the machine that takes hours: nothing inside SQLite can interrupt it.
+    let mut gateway = StdioGateway::start(&sandbox);
+    // A single step of SQLite's virtual machine that takes hours: nothing inside SQLite can interrupt it.
     let stuck = "select instr(replace(hex(zeroblob(4000000)), '0', 'a'), replace(hex(zeroblob(2000000)), '0', 'a') || 'b')";
     let endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
     for sql in [stuck, endless] {
-        let answers = served.ask(&vec![sql.to_owned(); 4]);
-        assert!(answers.iter().all(|it| it.contains("took longer than 0.5 s")), "{answers:?}");
+        let results = gateway.query(&vec![sql.to_owned(); 4]);
+        assert!(results.iter().all(|it| it.contains("took longer than 0.5 s")), "{results:?}");
     }
-    // Each had a process, and none is left behind.
+    // Each query has a process, which does not outlive it.
     let code = format!("db.query(url='shop', sql={})", json!(stuck));
-    served.send(1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
-    let gateway = served.child.id();
-    while queries_of(gateway) == 0 {
-        std::thread::yield_now();
-    }
-    served.answer();
-    while queries_of(gateway) > 0 {
-        std::thread::yield_now();
-    }
-    assert!(served.ask(&["select 7 as seven".to_owned()])[0].contains('7'));
+    gateway.send(1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
+    let id = gateway.child.id();
+    wait_for("the query's process", || (count_query_processes(id) > 0).then_some(()));
+    gateway.response();
+    wait_for("the end of the query's process", || (count_query_processes(id) == 0).then_some(()));
+    assert!(gateway.query(&["select 7 as seven".to_owned()])[0].contains('7'));
 }
 
 #[test]
 fn h6_no_question_reaches_beyond_its_file() {
     let writable = CONFIG.replace("timeout: 5", "writable: [shop]");
     let sandbox = Sandbox::with_config(&writable);
-    let mut served = Served::start(&sandbox);
+    let mut gateway = StdioGateway::start(&sandbox);
     let other = sandbox.path().join("other.db").display().to_string();
     let refused = [
         format!("attach '{other}' as other"),
@@ -178,8 +175,8 @@ fn h6_no_question_reaches_beyond_its_file() {
         "select readfile('/etc/passwd')".into(),
         "select fts3_tokenizer('simple')".into(),
     ];
-    for (sql, answer) in refused.iter().zip(served.ask(&refused)) {
-        assert!(answer.contains("\"isError\":true"), "{sql}: {answer}");
+    for (sql, result) in refused.iter().zip(gateway.query(&refused)) {
+        assert!(result.contains("\"isError\":true"), "{sql}: {result}");
     }
     assert!(!sandbox.path().join("other.db").exists());
 }

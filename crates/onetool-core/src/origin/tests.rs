@@ -1,4 +1,4 @@
-//! Hosts and origins, well and badly spelled.
+//! Valid and invalid hosts and origins.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn low_1_a_host_is_what_a_url_parser_reads() {
     for text in local {
         assert!(Authority::parse(text).is_some_and(|it| it.is_loopback()), "{text}");
     }
-    let elsewhere = [
+    let remote = [
         "localhost.evil.org",
         "127.0.0.1.evil.org",
         "localhost.",
@@ -20,7 +20,7 @@ fn low_1_a_host_is_what_a_url_parser_reads() {
         "xn--lcalhost-h1a",
         "localhost,evil.org",
     ];
-    for text in elsewhere {
+    for text in remote {
         assert!(Authority::parse(text).is_some_and(|it| !it.is_loopback()), "{text}");
     }
     let invalid = [
@@ -59,18 +59,20 @@ fn low_1_a_host_is_what_a_url_parser_reads() {
 
 #[test]
 fn low_1_a_host_covers_its_ports() {
-    let covers =
-        |known: &str, asked: &str| Authority::parse(known).unwrap().covers(&Authority::parse(asked).unwrap());
-    for asked in ["tools.example.org", "Tools.Example.Org:443", "tools.example.org:8080"] {
-        assert!(covers("tools.example.org", asked), "{asked}");
+    let covers = |known: &str, requested: &str| {
+        Authority::parse(known).unwrap().covers(&Authority::parse(requested).unwrap())
+    };
+    for requested in ["tools.example.org", "Tools.Example.Org:443", "tools.example.org:8080"] {
+        assert!(covers("tools.example.org", requested), "{requested}");
     }
     assert!(covers("tools.example.org:443", "tools.example.org"), "the default port is not in the header");
     assert!(covers("tools.example.org:8080", "tools.example.org:8080"));
     assert!(covers("bücher.example", "xn--bcher-kva.example"));
-    for asked in ["tools.example.org", "tools.example.org:80", "tools.example.org:80801", "example.org:8080"]
+    for requested in
+        ["tools.example.org", "tools.example.org:80", "tools.example.org:80801", "example.org:8080"]
     {
-        let Some(parsed) = Authority::parse(asked) else { continue };
-        assert!(!Authority::parse("tools.example.org:8080").unwrap().covers(&parsed), "{asked}");
+        let Some(parsed) = Authority::parse(requested) else { continue };
+        assert!(!Authority::parse("tools.example.org:8080").unwrap().covers(&parsed), "{requested}");
     }
 }
 
@@ -111,7 +113,7 @@ fn low_1_an_origin_is_a_scheme_a_host_and_a_port() {
 }
 
 #[test]
-fn low_1_a_page_is_of_the_same_origin_if_its_host_and_port_are_asked() {
+fn low_1_a_page_has_the_same_origin_if_its_host_and_port_are_requested() {
     let same = |origin: &str, host: &str| {
         WebOrigin::parse(origin).unwrap().is_served_by(&Authority::parse(host).unwrap())
     };
@@ -124,7 +126,7 @@ fn low_1_a_page_is_of_the_same_origin_if_its_host_and_port_are_asked() {
 }
 
 #[test]
-fn low_1_a_header_with_two_values_names_nothing() {
+fn low_1_a_header_with_two_values_is_invalid() {
     let header = |values: &[&'static str]| Authority::from_header(values.iter().map(|it| it.as_bytes()));
     assert!(header(&["localhost"]).is_some());
     assert!(header(&["localhost", "localhost"]).is_none());

@@ -1,4 +1,4 @@
-//! What is wrong with a value, in words.
+//! Error messages for values that do not match a schema.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
@@ -11,7 +11,7 @@ const MAX_ERRORS: usize = 20;
 const MAX_MESSAGE: usize = 300;
 const MAX_PATH: usize = 1000;
 
-/// Returns where a value breaks a schema.
+/// Returns the errors of a value that does not match a schema.
 pub(super) fn errors(validator: &jsonschema::Validator, value: &Value) -> Vec<ArgumentError> {
     let mut found = Vec::new();
     for error in validator.iter_errors(value).take(MAX_ERRORS) {
@@ -21,8 +21,8 @@ pub(super) fn errors(validator: &jsonschema::Validator, value: &Value) -> Vec<Ar
     found
 }
 
-/// Adds what an error says. Where one variant of several was clearly meant, its own errors say more than that none
-/// matches.
+/// Adds an error. If the value was clearly meant for one variant of several, adds the errors of that variant, which are
+/// more helpful than "no variant matches".
 fn describe(error: &ValidationError<'_>, found: &mut Vec<ArgumentError>) {
     let variants = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
@@ -30,7 +30,7 @@ fn describe(error: &ValidationError<'_>, found: &mut Vec<ArgumentError>) {
         }
         _ => &[],
     };
-    if let Some(inner) = meant(error, variants) {
+    if let Some(inner) = intended_variant(error, variants) {
         for error in inner {
             describe(error, found);
         }
@@ -38,7 +38,7 @@ fn describe(error: &ValidationError<'_>, found: &mut Vec<ArgumentError>) {
     }
     let mut message = error.to_string();
     if message.len() > MAX_MESSAGE {
-        // The text quotes the value; a large one would drown what is wrong with it.
+        // The message quotes the value; without a large value, the problem is easier to see.
         message = error.masked().to_string();
     }
     if message.len() > MAX_MESSAGE {
@@ -46,24 +46,25 @@ fn describe(error: &ValidationError<'_>, found: &mut Vec<ArgumentError>) {
         message.push('…');
     }
     let keyword = Some(error.kind().keyword().to_owned());
-    // A path has the names of properties in it, which may have any length.
+    // A path contains property names, which can have any length.
     let path = shorten(&error.instance_path().to_string(), MAX_PATH).into_owned();
     found.push(ArgumentError { path, message, keyword });
 }
 
 /// Returns the errors of the only variant whose type and constants match.
-fn meant<'a>(
+fn intended_variant<'a>(
     error: &ValidationError<'_>,
     variants: &'a [Vec<ValidationError<'static>>],
 ) -> Option<&'a [ValidationError<'static>]> {
-    let place = error.instance_path().to_string();
-    let is_other = |inner: &ValidationError<'_>| match inner.kind() {
+    let path = error.instance_path().to_string();
+    let is_mismatch = |inner: &ValidationError<'_>| match inner.kind() {
         ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. } => true,
-        ValidationErrorKind::Type { .. } => inner.instance_path().to_string() == place,
+        ValidationErrorKind::Type { .. } => inner.instance_path().to_string() == path,
         _ => false,
     };
-    let mut fitting = variants.iter().filter(|errors| !errors.is_empty() && !errors.iter().any(is_other));
-    match (fitting.next(), fitting.next()) {
+    let mut candidates =
+        variants.iter().filter(|errors| !errors.is_empty() && !errors.iter().any(is_mismatch));
+    match (candidates.next(), candidates.next()) {
         (Some(errors), None) => Some(errors),
         _ => None,
     }

@@ -1,8 +1,8 @@
-//! Checks values against JSON Schemas, within bounds: neither a schema nor a value can make a check run away.
+//! Validates values against JSON Schemas, within limits on time, steps and stack.
 //!
-//! Schemas come from servers and APIs that nobody here wrote. The validator underneath was not written for hostile ones,
-//! so three things hold it: references that multiply without end are found before anything runs (`growth`), every
-//! subschema counts what is done with it (`steps`), and a check ends when its [`WorkLimit`] is used up (`work`).
+//! Schemas come from untrusted servers and APIs, and the underlying validator was not written for hostile ones. Three
+//! measures bound its work: references that expand exponentially are rejected before validation (`growth`), every
+//! subschema counts its evaluations (`steps`), and validation stops at its [`WorkLimit`] (`work`).
 
 mod describe;
 mod growth;
@@ -19,50 +19,49 @@ use crate::JsonObject;
 
 pub use growth::{GrowthError, check_growth};
 
-/// How often a regular expression may step back on one text.
+/// Maximum number of backtracking steps of a regular expression on one text.
 const MAX_BACKTRACKS: usize = 50_000;
-/// What finding out where a value breaks a schema may take, once it is known that it does. Errors take more memory than
-/// steps do.
-const EXPLAINING: WorkLimit =
+/// The limit for collecting the errors of an invalid value. Lower than for validation, because errors take memory.
+const EXPLAIN_LIMIT: WorkLimit =
     WorkLimit { steps: 100_000, stack_bytes: usize::MAX, time: Duration::from_millis(500) };
 
-/// One way in which a value breaks a schema.
+/// A mismatch between a value and its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArgumentError {
-    /// Where, as a JSON Pointer; empty for the value as a whole.
+    /// The location, as a JSON Pointer; empty for the value itself.
     pub path: String,
-    /// Why, in words.
+    /// The message.
     pub message: String,
-    /// The keyword of the schema that was broken.
+    /// The violated keyword of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keyword: Option<String>,
 }
 
 impl ArgumentError {
-    /// Creates an error of the value as a whole.
-    pub fn whole(message: impl Into<String>, keyword: &str) -> Self {
+    /// Creates an error about the value itself.
+    pub fn at_root(message: impl Into<String>, keyword: &str) -> Self {
         Self { path: String::new(), message: message.into(), keyword: Some(keyword.to_owned()) }
     }
 }
 
-/// What one check may take.
+/// The limit of one validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkLimit {
-    /// How many subschemas may be applied to how many values, in all.
+    /// Maximum number of evaluations of a subschema against a value.
     pub steps: u64,
-    /// How much stack may be used.
+    /// Maximum stack size.
     pub stack_bytes: usize,
-    /// How long it may take.
+    /// Maximum time.
     pub time: Duration,
 }
 
 impl WorkLimit {
-    /// What may be done on a thread that others wait for: about a millisecond.
+    /// The limit for a thread that must not block: about a millisecond.
     pub const QUICK: Self = Self { steps: 20_000, stack_bytes: 256 << 10, time: Duration::from_millis(5) };
-    /// What may be done on a thread of its own, with a stack of two megabytes: about a second.
+    /// The limit for a dedicated thread with a stack of 2 MB: about a second.
     pub const FULL: Self = Self { steps: 10_000_000, stack_bytes: 1 << 20, time: Duration::from_secs(2) };
 
-    /// Shortens the time to what is left until `deadline`.
+    /// Reduces the time to what remains until `deadline`.
     #[must_use]
     pub fn until(self, deadline: Option<Instant>) -> Self {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -70,17 +69,17 @@ impl WorkLimit {
     }
 }
 
-/// A check that takes more than it may.
+/// A validation that exceeded its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("checking it against its schema takes too much work")]
-pub struct OutOfWork;
+#[error("validation against the schema takes too much work")]
+pub struct WorkLimitExceeded;
 
-/// A compiled schema, or the reason why it cannot be used.
+/// A compiled schema, or the reason why it is invalid.
 pub struct Validator(Result<jsonschema::Validator, String>);
 
 impl Validator {
-    /// Compiles the schema of a tool's arguments, which are an object. References to other documents are never followed.
-    /// A schema that takes more than `limit` to compile cannot be used.
+    /// Compiles the schema of a tool's arguments, which must describe an object. References to other documents are never
+    /// followed. A schema that exceeds `limit` during compilation is invalid.
     pub fn for_arguments(schema: &JsonObject, limit: &WorkLimit) -> Self {
         match schema.get("type").filter(|kind| *kind != "object") {
             Some(kind) => {
@@ -90,8 +89,8 @@ impl Validator {
         }
     }
 
-    /// Compiles the schema of any value. References to other documents are never followed.
-    /// A schema that takes more than `limit` to compile cannot be used.
+    /// Compiles the schema of any value. References to other documents are never followed. A schema that exceeds `limit`
+    /// during compilation is invalid.
     pub fn for_value(schema: &JsonObject, limit: &WorkLimit) -> Self {
         if let Err(error) = check_growth(schema) {
             return Self(Err(error.to_string()));
@@ -108,51 +107,51 @@ impl Validator {
                 .build(&counted);
             built.map_err(|error| error.to_string())
         });
-        Self(compiled.unwrap_or_else(|OutOfWork| Err("it takes too much work to compile".to_owned())))
+        Self(compiled.unwrap_or_else(|WorkLimitExceeded| Err("it takes too much work to compile".to_owned())))
     }
 
-    /// Returns why the schema cannot be used, if it cannot.
-    pub fn broken(&self) -> Option<&str> {
+    /// Returns why the schema is invalid, if it is.
+    pub fn schema_error(&self) -> Option<&str> {
         self.0.as_ref().err().map(String::as_str)
     }
 
-    /// Returns what is wrong with a value; nothing passes a schema that is broken.
+    /// Validates a value and returns its errors. No value is valid against an invalid schema.
     ///
     /// # Errors
-    /// When the check takes more than `limit`.
-    pub fn check(&self, value: &Value, limit: &WorkLimit) -> Result<Vec<ArgumentError>, OutOfWork> {
+    /// If the validation exceeds `limit`.
+    pub fn check(&self, value: &Value, limit: &WorkLimit) -> Result<Vec<ArgumentError>, WorkLimitExceeded> {
         let validator = match &self.0 {
             Ok(validator) => validator,
             Err(reason) => {
-                return Ok(vec![ArgumentError::whole(format!("Invalid schema: {reason}"), "schema")]);
+                return Ok(vec![ArgumentError::at_root(format!("Invalid schema: {reason}"), "schema")]);
             }
         };
         if work::within(limit, || validator.is_valid(value))? {
             return Ok(Vec::new());
         }
-        let explaining = WorkLimit {
-            steps: EXPLAINING.steps.min(limit.steps),
+        let explain_limit = WorkLimit {
+            steps: EXPLAIN_LIMIT.steps.min(limit.steps),
             stack_bytes: limit.stack_bytes,
-            time: EXPLAINING.time.min(limit.time),
+            time: EXPLAIN_LIMIT.time.min(limit.time),
         };
-        match work::within(&explaining, || describe::errors(validator, value)) {
+        match work::within(&explain_limit, || describe::errors(validator, value)) {
             Ok(errors) => Ok(errors),
-            Err(OutOfWork) if limit.steps < EXPLAINING.steps => Err(OutOfWork),
-            Err(OutOfWork) => Ok(vec![ArgumentError::whole(
-                "it does not match the schema, which is too complex to say where",
+            Err(WorkLimitExceeded) if limit.steps < EXPLAIN_LIMIT.steps => Err(WorkLimitExceeded),
+            Err(WorkLimitExceeded) => Ok(vec![ArgumentError::at_root(
+                "does not match the schema, which is too complex to locate the error",
                 "schema",
             )]),
         }
     }
 }
 
-/// Checks that something is a JSON Schema that can be used.
+/// Checks that a value is a valid JSON Schema.
 ///
 /// # Errors
-/// When it is not; the error says where and why, without repeating values, which may be secret.
+/// If it is not; the error says where and why, without quoting values, which may be secret.
 pub fn check_schema(schema: &Value) -> Result<(), ArgumentError> {
     let growth = schema.as_object().map_or(Ok(()), check_growth);
-    growth.map_err(|error| ArgumentError::whole(error.to_string(), "$ref"))?;
+    growth.map_err(|error| ArgumentError::at_root(error.to_string(), "$ref"))?;
     jsonschema::validator_for(schema).map(drop).map_err(|error| ArgumentError {
         path: error.instance_path().to_string(),
         message: error.masked().to_string(),

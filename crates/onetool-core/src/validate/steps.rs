@@ -1,4 +1,4 @@
-//! A keyword in every subschema that counts how often the subschema is applied.
+//! A keyword added to every subschema to count its evaluations.
 
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use super::work;
 
-/// The name of the keyword; no schema that anybody wrote has it.
+/// The name of the keyword, chosen so that no real schema uses it.
 pub(super) const KEYWORD: &str = "x-onetool-step";
 
 /// Keywords whose values are data, not schemas.
 const DATA: [&str; 5] = ["const", "enum", "default", "example", "examples"];
-/// Keywords whose values are schemas by names that anybody may choose.
+/// Keywords whose values are maps from arbitrary names to schemas.
 const NAMED: [&str; 7] = [
     "properties",
     "patternProperties",
@@ -36,8 +36,8 @@ impl<'i> Keyword<'i> for Step {
     }
 }
 
-/// Makes the keyword. Compiling a subschema is a step too.
-#[expect(clippy::unnecessary_wraps, reason = "the validator wants a factory that may fail")]
+/// Creates the keyword. Compiling a subschema also counts as a step.
+#[expect(clippy::unnecessary_wraps, reason = "the validator requires a fallible factory")]
 pub(super) fn factory<'a>(
     _: &'a Map<String, Value>,
     _: &'a Value,
@@ -47,9 +47,9 @@ pub(super) fn factory<'a>(
     Ok(Box::new(Step))
 }
 
-/// Puts the keyword into every subschema.
+/// Adds the keyword to every subschema.
 ///
-/// Objects under keywords that nobody knows are taken for schemas, because a reference may point at them.
+/// Objects under unknown keywords are treated as schemas, because a reference may point to them.
 pub(super) fn counted(schema: Value) -> Value {
     match schema {
         Value::Object(members) => {

@@ -1,10 +1,10 @@
-//! What passes, what does not and why, and schemas that would never end.
+//! Valid and invalid values, error messages, and hostile schemas.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{GrowthError, OutOfWork, Validator, WorkLimit, check_growth};
+use super::{GrowthError, Validator, WorkLimit, WorkLimitExceeded, check_growth};
 use crate::JsonObject;
 
 fn object(value: Value) -> JsonObject {
@@ -25,7 +25,7 @@ fn paths(schema: Value, value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn n3_a_schema_that_does_not_compile_lets_nothing_pass() {
+fn n3_no_value_is_valid_against_an_invalid_schema() {
     for schema in [
         json!({"type": "string"}),
         json!({"type": "object", "properties": {"a": {"type": "strin"}}}),
@@ -36,7 +36,7 @@ fn n3_a_schema_that_does_not_compile_lets_nothing_pass() {
         json!({"properties": {"a": {"pattern": "("}}}),
     ] {
         let validator = compile(schema.clone());
-        assert!(validator.broken().is_some(), "{schema}");
+        assert!(validator.schema_error().is_some(), "{schema}");
         let errors = validator.check(&json!({}), &WorkLimit::FULL).unwrap();
         assert_eq!(errors[0].keyword.as_deref(), Some("schema"));
         assert!(errors[0].message.starts_with("Invalid schema: "), "{errors:?}");
@@ -57,22 +57,22 @@ fn errors_say_where_and_why() {
 }
 
 #[test]
-fn an_error_in_the_variant_that_was_meant_names_its_field() {
+fn an_error_in_the_intended_variant_names_its_field() {
     let schema = json!({"properties": {"list": {"items": {"oneOf": [
         {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "file"}, "size": {"type": "integer"}}},
         {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "link"}, "size": {"type": "string"}}},
         {"type": "string", "minLength": 3}
     ]}}}});
-    let of = |item: Value| paths(schema.clone(), &json!({"list": [item]}));
-    assert_eq!(of(json!({"kind": "file", "size": "x"})), ["/list/0/size"]);
-    assert_eq!(of(json!("ab")), ["/list/0"]);
-    // None of the variants is meant, so the error is that of the whole.
-    assert_eq!(of(json!({"kind": "other"})), ["/list/0"]);
-    assert!(of(json!({"kind": "link", "size": "x"})).is_empty());
+    let errors = |item: Value| paths(schema.clone(), &json!({"list": [item]}));
+    assert_eq!(errors(json!({"kind": "file", "size": "x"})), ["/list/0/size"]);
+    assert_eq!(errors(json!("ab")), ["/list/0"]);
+    // No variant is a candidate, so the error is about the item itself.
+    assert_eq!(errors(json!({"kind": "other"})), ["/list/0"]);
+    assert!(errors(json!({"kind": "link", "size": "x"})).is_empty());
 }
 
 #[test]
-fn counting_changes_nothing_about_what_a_schema_means() {
+fn counting_does_not_change_the_meaning_of_a_schema() {
     // Property names that are keywords, data that looks like schemas, and closed objects.
     let schema = json!({"type": "object", "additionalProperties": false, "unevaluatedProperties": false,
         "properties": {
@@ -94,7 +94,7 @@ fn counting_changes_nothing_about_what_a_schema_means() {
     assert!(!paths(schema, &json!({"x-onetool-step": true})).is_empty());
     let old = json!({"$schema": "http://json-schema.org/draft-07/schema#",
         "definitions": {"a": {"type": "integer"}}, "properties": {"n": {"$ref": "#/definitions/a", "type": "string"}}});
-    assert!(paths(old, &json!({"n": 1})).is_empty(), "in this draft, what is beside a reference is ignored");
+    assert!(paths(old, &json!({"n": 1})).is_empty(), "this draft ignores siblings of a reference");
 }
 
 /// Each definition applies the next one twice.
@@ -114,17 +114,17 @@ fn h4_references_that_multiply_are_found_and_named() {
         assert_eq!(error, GrowthError::Exponential { at: "#/$defs/d13".into() }, "{keyword}");
         let validator = compile(doubled(keyword, 31));
         assert_eq!(
-            validator.broken(),
-            Some("its references grow exponentially: '#/$defs/d13' expands to more than 1000000 schemas")
+            validator.schema_error(),
+            Some("references grow exponentially: '#/$defs/d13' expands to more than 1000000 schemas")
         );
         assert!(growth(&doubled(keyword, 10)).is_ok());
     }
-    let itself = json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"});
-    assert!(matches!(growth(&itself), Err(GrowthError::Circular { .. })));
+    let circular = json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"});
+    assert!(matches!(growth(&circular), Err(GrowthError::Circular { .. })));
     let chain: JsonObject =
         (0..100).map(|i| (format!("d{i}"), json!({"$ref": format!("#/$defs/d{}", i + 1)}))).collect();
     let chain = json!({"$ref": "#/$defs/d0", "$defs": chain});
-    assert!(matches!(growth(&chain), Err(GrowthError::Deep { .. })));
+    assert!(matches!(growth(&chain), Err(GrowthError::TooDeep { .. })));
 }
 
 #[test]
@@ -138,15 +138,18 @@ fn h4_recursive_schemas_are_fine() {
 
 #[test]
 fn h4_a_check_that_multiplies_ends() {
-    // Few enough to be accepted, and too many for each of a thousand items.
+    // Few enough for the schema to be accepted, but too many to evaluate for each of 1000 items.
     let mut schema = doubled("allOf", 17);
     schema["properties"] = json!({"list": {"items": {"$ref": "#/$defs/d0"}}, "a": {}});
     growth(&schema).unwrap();
     let validator = compile(schema);
     let items: Vec<Value> = (0..1000).map(|i| json!({"a": i})).collect();
     let value = json!({"a": 1, "list": items});
-    assert_eq!(validator.check(&value, &WorkLimit::QUICK), Err(OutOfWork));
-    assert_eq!(validator.check(&value, &WorkLimit { steps: 1_000_000, ..WorkLimit::FULL }), Err(OutOfWork));
+    assert_eq!(validator.check(&value, &WorkLimit::QUICK), Err(WorkLimitExceeded));
+    assert_eq!(
+        validator.check(&value, &WorkLimit { steps: 1_000_000, ..WorkLimit::FULL }),
+        Err(WorkLimitExceeded)
+    );
     assert_eq!(validator.check(&json!({"a": 1}), &WorkLimit::FULL), Ok(Vec::new()), "a smaller value passes");
 }
 
@@ -172,9 +175,9 @@ fn chain(length: usize) -> Value {
 
 #[test]
 fn h4_references_that_cannot_be_followed_here_are_few() {
-    assert!(compile(chain(10)).broken().is_none());
-    let error = "it has more than 16 references by anchor or id; write them as '#/$defs/NAME'";
-    assert_eq!(compile(chain(50_000)).broken(), Some(error));
+    assert!(compile(chain(10)).schema_error().is_none());
+    let error = "more than 16 references by anchor or id; use '#/$defs/NAME' instead";
+    assert_eq!(compile(chain(50_000)).schema_error(), Some(error));
     let mut hidden = doubled("allOf", 40);
     hidden["$defs"]["d0"] = json!({"$id": "urn:other", "$ref": "#/x", "x": doubled("allOf", 40)});
     assert!(growth(&hidden).is_err());
@@ -183,31 +186,31 @@ fn h4_references_that_cannot_be_followed_here_are_few() {
 }
 
 #[test]
-fn h4_a_stack_that_grows_too_high_ends_the_check_and_not_the_process() {
+fn h4_a_deep_stack_ends_the_check_and_not_the_process() {
     let schema =
         (0..30).fold(json!({"properties": {"a": {"$ref": "#"}}}), |inner, _| json!({"allOf": [inner]}));
     let validator = compile(schema);
     let value = (0..100).fold(json!({}), |inner, _| json!({"a": inner}));
     let low = WorkLimit { stack_bytes: 64 << 10, ..WorkLimit::FULL };
-    assert_eq!(validator.check(&value, &low), Err(OutOfWork));
+    assert_eq!(validator.check(&value, &low), Err(WorkLimitExceeded));
     assert_eq!(validator.check(&json!({"a": {}}), &WorkLimit::FULL), Ok(Vec::new()));
 }
 
 #[test]
-fn h4_patterns_that_step_back_without_end_are_stopped() {
+fn h4_patterns_that_backtrack_endlessly_are_stopped() {
     let validator = compile(json!({"properties": {"a": {"pattern": "^(a|a)*(?=b)$"}}}));
-    assert_eq!(validator.broken(), None);
+    assert_eq!(validator.schema_error(), None);
     let value = json!({"a": "a".repeat(40)});
     assert!(
         !validator.check(&value, &WorkLimit::FULL).unwrap().is_empty(),
-        "what cannot be checked does not pass"
+        "a value that cannot be checked is invalid"
     );
 }
 
 #[test]
-fn h4_time_that_is_up_ends_a_check() {
+fn h4_a_check_ends_at_its_time_limit() {
     let validator = compile(json!({"properties": {"a": {"items": {"type": "integer"}}}}));
     let value = json!({"a": vec![1; 1000]});
     let late = WorkLimit { time: Duration::ZERO, ..WorkLimit::FULL };
-    assert_eq!(validator.check(&value, &late), Err(OutOfWork));
+    assert_eq!(validator.check(&value, &late), Err(WorkLimitExceeded));
 }

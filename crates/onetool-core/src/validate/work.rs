@@ -1,57 +1,57 @@
-//! The work that one check does, and its end when that is too much.
+//! Enforces the work limit of a validation.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
 
-use super::{OutOfWork, WorkLimit};
+use super::{WorkLimit, WorkLimitExceeded};
 
 thread_local! {
-    /// The check that this thread does; a check never waits, so there is one at most.
-    static CURRENT: Cell<Option<Work>> = const { Cell::new(None) };
+    /// The validation that runs on this thread. Validation is synchronous, so there is at most one.
+    static CURRENT: Cell<Option<Budget>> = const { Cell::new(None) };
 }
 
-/// Looking at the clock takes as long as several steps.
-const STEPS_PER_LOOK: u64 = 64;
+/// Number of steps between two reads of the clock, because a read takes as long as several steps.
+const STEPS_PER_CLOCK_READ: u64 = 64;
 
-/// What is left of a check's limit.
+/// What remains of a validation's limit.
 #[derive(Clone, Copy)]
-pub(super) struct Work {
+pub(super) struct Budget {
     steps: u64,
-    /// The address below which the stack must not grow.
-    lowest: usize,
-    until: Instant,
+    /// The lowest address that the stack may reach.
+    lowest_address: usize,
+    deadline: Instant,
 }
 
-/// Ends a check from inside the validator, which has no way to be told so.
+/// The panic payload that stops a validation from inside the validator, which cannot be canceled otherwise.
 struct Stopped;
 
-/// Does `work`, and ends it once it takes more than `limit`.
-pub(super) fn within<T>(limit: &WorkLimit, work: impl FnOnce() -> T) -> Result<T, OutOfWork> {
-    let until = Instant::now() + limit.time;
-    let lowest = stack_address().saturating_sub(limit.stack_bytes);
-    let before = CURRENT.replace(Some(Work { steps: limit.steps, lowest, until }));
-    let done = catch_unwind(AssertUnwindSafe(work));
-    CURRENT.set(before);
-    done.map_err(|panic| match panic.downcast::<Stopped>() {
-        Ok(_) => OutOfWork,
+/// Runs `work`, and stops it if it exceeds `limit`.
+pub(super) fn within<T>(limit: &WorkLimit, work: impl FnOnce() -> T) -> Result<T, WorkLimitExceeded> {
+    let deadline = Instant::now() + limit.time;
+    let lowest_address = stack_address().saturating_sub(limit.stack_bytes);
+    let previous = CURRENT.replace(Some(Budget { steps: limit.steps, lowest_address, deadline }));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    CURRENT.set(previous);
+    result.map_err(|panic| match panic.downcast::<Stopped>() {
+        Ok(_) => WorkLimitExceeded,
         Err(panic) => resume_unwind(panic),
     })
 }
 
-/// Counts one step of the check that this thread does.
+/// Counts one step of the validation on this thread.
 pub(super) fn step() {
-    let Some(mut work) = CURRENT.get() else { return };
-    let is_late = work.steps % STEPS_PER_LOOK == 0 && Instant::now() >= work.until;
-    if work.steps == 0 || is_late || stack_address() < work.lowest {
-        // No message is printed for it: it is caught in `within`, always.
+    let Some(mut budget) = CURRENT.get() else { return };
+    let is_late = budget.steps % STEPS_PER_CLOCK_READ == 0 && Instant::now() >= budget.deadline;
+    if budget.steps == 0 || is_late || stack_address() < budget.lowest_address {
+        // Unlike `panic!`, this prints no message. `within` always catches it.
         resume_unwind(Box::new(Stopped));
     }
-    work.steps -= 1;
-    CURRENT.set(Some(work));
+    budget.steps -= 1;
+    CURRENT.set(Some(budget));
 }
 
-/// Returns about where the stack of this thread ends now; it grows downwards.
+/// Returns the approximate end of this thread's stack, which grows downwards.
 #[inline(never)]
 fn stack_address() -> usize {
     let here = 0_u8;

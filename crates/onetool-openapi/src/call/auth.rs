@@ -1,4 +1,4 @@
-//! Credentials: which of them a call needs, where they go, and tokens that are fetched for it.
+//! Credentials: which ones a call needs, where they go, and OAuth2 tokens that are fetched for it.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use indexmap::IndexMap;
-use onetool_core::ToolError;
 use onetool_core::sync::Unpoisoned as _;
+use onetool_core::{ToolError, error_chain};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use tokio::sync::Mutex;
@@ -15,60 +15,61 @@ use url::Url;
 
 use super::request::Request;
 use super::style::Escape;
-use crate::plan::model::{Alternative, Place, Scheme};
-use crate::transport::{LazyClient, causes, read_limited};
-use crate::{Auth, Credential};
+use crate::options::{Auth, Credential};
+use crate::plan::model::{Place, Scheme, SecurityRequirement};
+use crate::transport::{LazyClient, read_limited};
 
-/// A token is renewed this long before it ends.
-const EARLY: Duration = Duration::from_secs(30);
+/// How long before its expiry a token is renewed.
+const RENEWAL_MARGIN: Duration = Duration::from_secs(30);
 
-/// What a token lasts if nobody says so.
-const USUAL_LIFE: Duration = Duration::from_mins(5);
+/// The lifetime of a token if the token server does not specify one.
+const DEFAULT_LIFETIME: Duration = Duration::from_mins(5);
 
-/// A token that claims to last longer is renewed all the same.
-const LONGEST_LIFE: Duration = Duration::from_hours(24);
+/// The maximum lifetime of a token, whatever the token server says.
+const MAX_LIFETIME: Duration = Duration::from_hours(24);
 
-const MAX_TOKEN_ANSWER: usize = 1 << 20;
+const MAX_TOKEN_RESPONSE: usize = 1 << 20;
 
-/// Shorter values are not worth hiding: they stand in ordinary words.
-const REDACTED_MIN: usize = 6;
+/// Minimum length of secrets to redact. Shorter ones occur in ordinary words.
+const MIN_REDACTED_LENGTH: usize = 6;
 
 /// The credentials of one API.
 pub(super) struct Authenticator {
     auth: Auth,
     schemes: IndexMap<String, Scheme>,
-    /// Held while a token is fetched: calls that need the same one wait for it instead of fetching their own.
+    /// Locked while a token is fetched, so that calls that need the same token wait for it.
     tokens: Mutex<HashMap<TokenKey, Token>>,
+    /// Values to redact in errors.
     secrets: std::sync::RwLock<Vec<String>>,
 }
 
-/// Client, URL and scope.
+/// Client ID, token URL and scope.
 type TokenKey = (String, String, String);
 
-/// What a token is asked for with.
+/// The parameters of a token request.
 struct TokenRequest<'a> {
     client_id: &'a str,
-    secret: &'a str,
+    client_secret: &'a str,
     url: Url,
     scope: String,
 }
 
 struct Token {
     value: String,
-    ends: Instant,
+    expires: Instant,
 }
 
 /// A URL that a client secret is sent to.
 pub(crate) struct TokenUrl {
-    /// The key of the configuration that sets it.
+    /// The configuration key that sets it.
     pub(crate) key: String,
     pub(crate) url: Url,
-    /// Whether the operator said so, and not the description.
-    pub(crate) is_given: bool,
+    /// Whether it comes from the operator, not from the description.
+    pub(crate) is_configured: bool,
 }
 
-/// One credential of a call.
-struct Proof<'a> {
+/// A credential that was chosen for a call.
+struct ChosenCredential<'a> {
     credential: &'a Credential,
     scheme: Option<&'a Scheme>,
     scopes: &'a [String],
@@ -94,50 +95,51 @@ impl Authenticator {
         }
         let this = Self { auth, schemes, tokens: Mutex::default(), secrets: std::sync::RwLock::default() };
         for secret in secrets {
-            this.hide(secret);
+            this.add_secret(secret);
         }
         this
     }
 
     /// Returns the URLs that client secrets are sent to.
     pub(super) fn token_urls(&self) -> Vec<TokenUrl> {
-        let any = self.auth.any.as_ref().map(|it| ("auth".to_owned(), it));
-        let named = self.auth.schemes.iter().map(|(name, it)| (format!("auth.schemes.{name}"), it));
+        let default = self.auth.default.as_ref().map(|it| ("auth".to_owned(), it));
+        let by_scheme = self.auth.schemes.iter().map(|(name, it)| (format!("auth.schemes.{name}"), it));
         let mut urls = Vec::new();
-        for (key, credential) in any.into_iter().chain(named) {
+        for (key, credential) in default.into_iter().chain(by_scheme) {
             let Credential::ClientCredentials { token_url, .. } = credential else { continue };
             let key = format!("{key}.client_credentials.token_url");
             if let Some(url) = token_url {
-                urls.push(TokenUrl { key, url: url.clone(), is_given: true });
+                urls.push(TokenUrl { key, url: url.clone(), is_configured: true });
                 continue;
             }
-            let is_meant = |name: &str| self.proof(name, &[]).is_some_and(|it| it.credential == credential);
-            let schemes = self.schemes.iter().filter(|(name, _)| is_meant(name));
+            let uses_it =
+                |name: &str| self.credential(name, &[]).is_some_and(|it| it.credential == credential);
+            let schemes = self.schemes.iter().filter(|(name, _)| uses_it(name));
             let described = schemes.filter_map(|(_, scheme)| described_token_url(Some(scheme)));
-            urls.extend(described.map(|url| TokenUrl { key: key.clone(), url, is_given: false }));
+            urls.extend(described.map(|url| TokenUrl { key: key.clone(), url, is_configured: false }));
         }
         urls
     }
 
-    /// Puts the credentials of a call into its request; tells whether one of them can be renewed.
+    /// Adds the credentials of a call to its request; returns whether one of them can be renewed.
     pub(super) async fn apply(
         &self,
         request: &mut Request,
-        security: Option<&[Alternative]>,
+        security: Option<&[SecurityRequirement]>,
         client: &LazyClient,
     ) -> Result<bool, ToolError> {
-        let mut renewable = false;
-        for Proof { credential, scheme, scopes } in self.choose(security) {
+        let mut is_renewable = false;
+        for ChosenCredential { credential, scheme, scopes } in self.choose(security) {
             match (credential, scheme) {
                 (Credential::ApiKey(key), Some(Scheme::ApiKey { name, place })) => {
-                    put(request, name, *place, key.expose())?;
+                    add_credential(request, name, *place, key.expose())?;
                 }
                 (Credential::Bearer(token), Some(Scheme::ApiKey { name, place })) => {
                     let is_authorization =
                         *place == Place::Header && name.eq_ignore_ascii_case("authorization");
                     let token = token.expose();
                     let token = if is_authorization { format!("Bearer {token}") } else { token.to_owned() };
-                    put(request, name, *place, &token)?;
+                    add_credential(request, name, *place, &token)?;
                 }
                 (Credential::Bearer(token) | Credential::ApiKey(token), _) => {
                     authorize(request, &format!("Bearer {}", token.expose()))?;
@@ -145,91 +147,100 @@ impl Authenticator {
                 (Credential::Basic { username, password }, _) => {
                     authorize(request, &format!("Basic {}", basic(username, password.expose())))?;
                 }
-                (Credential::ClientCredentials { client_id, client_secret, scopes: given, token_url }, _) => {
+                (
+                    Credential::ClientCredentials { client_id, client_secret, scopes: configured, token_url },
+                    _,
+                ) => {
                     let Some(url) = token_url.clone().or_else(|| described_token_url(scheme)) else {
-                        return Err(ToolError::failed("nobody says where OAuth2 tokens are; set token_url"));
+                        return Err(ToolError::failed(
+                            "the description has no OAuth2 tokenUrl; set token_url",
+                        ));
                     };
-                    let scope = if given.is_empty() { scopes.join(" ") } else { given.join(" ") };
-                    let wanted = TokenRequest { client_id, secret: client_secret.expose(), url, scope };
-                    let token = self.token(&wanted, client).await?;
+                    let scope = if configured.is_empty() { scopes.join(" ") } else { configured.join(" ") };
+                    let token_request =
+                        TokenRequest { client_id, client_secret: client_secret.expose(), url, scope };
+                    let token = self.token(&token_request, client).await?;
                     authorize(request, &format!("Bearer {token}"))?;
-                    renewable = true;
+                    is_renewable = true;
                 }
             }
         }
-        Ok(renewable)
+        Ok(is_renewable)
     }
 
-    /// Forgets all tokens: one of them was refused.
-    pub(super) async fn renew(&self) {
+    /// Discards all tokens, so that the next call fetches new ones.
+    pub(super) async fn forget_tokens(&self) {
         self.tokens.lock().await.clear();
     }
 
-    /// Takes everything secret out of a text.
-    pub(super) fn scrub(&self, text: &str) -> String {
+    /// Replaces all secrets in a text.
+    pub(super) fn redact(&self, text: &str) -> String {
         let secrets = self.secrets.read().unpoisoned();
         secrets.iter().fold(text.to_owned(), |text, secret| {
             if text.contains(secret.as_str()) { text.replace(secret.as_str(), "[redacted]") } else { text }
         })
     }
 
-    fn hide(&self, secret: String) {
-        if secret.chars().count() < REDACTED_MIN {
+    fn add_secret(&self, secret: String) {
+        if secret.chars().count() < MIN_REDACTED_LENGTH {
             return;
         }
         let mut secrets = self.secrets.write().unpoisoned();
-        for spelling in [Escape::Url(false).text(&secret), secret] {
-            if !secrets.contains(&spelling) {
-                secrets.push(spelling);
+        for variant in [Escape::URL.text(&secret), secret] {
+            if !secrets.contains(&variant) {
+                secrets.push(variant);
             }
         }
-        // Longest first, so that no secret hides behind a part of itself.
+        // Longest first: redacting a shorter secret could leave the rest of a longer one that contains it.
         secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
     }
 
-    /// Chooses the first alternative that all credentials are there for.
-    fn choose<'a>(&'a self, security: Option<&'a [Alternative]>) -> Vec<Proof<'a>> {
+    /// Chooses the credentials for the first security requirement that can be met completely.
+    fn choose<'a>(&'a self, security: Option<&'a [SecurityRequirement]>) -> Vec<ChosenCredential<'a>> {
         match security {
-            Some([]) => return Vec::new(), // open to everybody, says the description
-            Some(alternatives) => {
-                let complete = |all: &'a Alternative| {
-                    all.iter().map(|(name, scopes)| self.proof(name, scopes)).collect::<Option<Vec<_>>>()
+            Some([]) => return Vec::new(), // the operation is public
+            Some(requirements) => {
+                let credentials = |requirement: &'a SecurityRequirement| {
+                    let schemes = requirement.iter();
+                    schemes.map(|(name, scopes)| self.credential(name, scopes)).collect::<Option<Vec<_>>>()
                 };
-                let mut not_empty = alternatives.iter().filter(|it| !it.is_empty());
-                if let Some(proofs) = not_empty.find_map(complete) {
-                    return proofs;
+                let mut not_empty = requirements.iter().filter(|it| !it.is_empty());
+                if let Some(credentials) = not_empty.find_map(credentials) {
+                    return credentials;
                 }
             }
             None => {}
         }
-        // Descriptions often forget their security schemes. A key needs one, to know its place.
-        let fallback = self.auth.any.as_ref().filter(|it| !matches!(it, Credential::ApiKey(_)));
-        fallback.map(|credential| Proof { credential, scheme: None, scopes: &[] }).into_iter().collect()
+        // Descriptions often omit their security schemes. Only an API key needs one, to know where to go.
+        let fallback = self.auth.default.as_ref().filter(|it| !matches!(it, Credential::ApiKey(_)));
+        let chosen = fallback.map(|credential| ChosenCredential { credential, scheme: None, scopes: &[] });
+        chosen.into_iter().collect()
     }
 
-    fn proof<'a>(&'a self, name: &str, scopes: &'a [String]) -> Option<Proof<'a>> {
+    /// Returns the credential for a security scheme.
+    fn credential<'a>(&'a self, name: &str, scopes: &'a [String]) -> Option<ChosenCredential<'a>> {
         let scheme = self.schemes.get(name);
-        let of_name = self.auth.schemes.get(name);
-        let any = || self.auth.any.as_ref().filter(|credential| fits(credential, scheme));
-        Some(Proof { credential: of_name.or_else(any)?, scheme, scopes })
+        let by_name = self.auth.schemes.get(name);
+        let default = || self.auth.default.as_ref().filter(|credential| can_use(scheme, credential));
+        Some(ChosenCredential { credential: by_name.or_else(default)?, scheme, scopes })
     }
 
-    /// Returns a token that still lasts, and fetches one if there is none.
-    async fn token(&self, wanted: &TokenRequest<'_>, client: &LazyClient) -> Result<String, ToolError> {
-        let key = (wanted.client_id.to_owned(), wanted.url.to_string(), wanted.scope.clone());
+    /// Returns a cached token if it is still valid, otherwise fetches one.
+    async fn token(&self, request: &TokenRequest<'_>, client: &LazyClient) -> Result<String, ToolError> {
+        let key = (request.client_id.to_owned(), request.url.to_string(), request.scope.clone());
         let mut tokens = self.tokens.lock().await;
-        if let Some(token) = tokens.get(&key).filter(|it| it.ends > Instant::now()) {
+        if let Some(token) = tokens.get(&key).filter(|it| it.expires > Instant::now()) {
             return Ok(token.value.clone());
         }
-        let token = wanted.fetch(client).await?;
-        self.hide(token.value.clone());
+        let token = request.fetch(client).await?;
+        self.add_secret(token.value.clone());
         let value = token.value.clone();
         tokens.insert(key, token);
         Ok(value)
     }
 }
 
-/// Returns where the description says that tokens are.
+/// Returns the token URL in the description.
 fn described_token_url(scheme: Option<&Scheme>) -> Option<Url> {
     match scheme {
         Some(Scheme::OAuth2 { token_url: Some(url) }) => Url::parse(url).ok(),
@@ -237,7 +248,8 @@ fn described_token_url(scheme: Option<&Scheme>) -> Option<Url> {
     }
 }
 
-fn fits(credential: &Credential, scheme: Option<&Scheme>) -> bool {
+/// Returns whether a security scheme can use a credential.
+fn can_use(scheme: Option<&Scheme>, credential: &Credential) -> bool {
     match (credential, scheme) {
         (Credential::ApiKey(_), Some(Scheme::ApiKey { .. }))
         | (Credential::Basic { .. }, Some(Scheme::Basic))
@@ -253,29 +265,30 @@ fn fits(credential: &Credential, scheme: Option<&Scheme>) -> bool {
 }
 
 impl TokenRequest<'_> {
-    /// Gets a token, first with the client in the header as RFC 6749 wants it, then in the body as some servers do.
+    /// Fetches a token, first with the credentials in a header as RFC 6749 says, then in the body for other servers.
     async fn fetch(&self, client: &LazyClient) -> Result<Token, ToolError> {
         let failed = |reason: String| ToolError::failed(format!("cannot get an OAuth2 token: {reason}"));
         client.guard().check(&self.url).await.map_err(|error| failed(error.to_string()))?;
         let http = client.get().map_err(failed)?;
-        let mut refused = String::new();
+        let mut rejection = String::new();
         for is_in_body in [false, true] {
             let response = self.send(http, is_in_body).await;
-            let response = response.map_err(|error| failed(causes(&error.without_url())))?;
+            let response = response.map_err(|error| failed(error_chain(&error.without_url())))?;
             let status = response.status();
             if matches!(status.as_u16(), 400 | 401) && !is_in_body {
                 continue;
             }
-            let bytes = read_limited(response, MAX_TOKEN_ANSWER).await;
-            let bytes = bytes.map_err(|error| failed(causes(&error)))?.unwrap_or_default();
-            let answer: TokenAnswer = serde_json::from_slice(&bytes).unwrap_or_default();
-            if let Some(token) = Token::from_answer(&answer).filter(|_| status.is_success()) {
+            let bytes = read_limited(response, MAX_TOKEN_RESPONSE).await;
+            let bytes = bytes.map_err(|error| failed(error_chain(&error)))?.unwrap_or_default();
+            let response: TokenResponse = serde_json::from_slice(&bytes).unwrap_or_default();
+            if let Some(token) = Token::from_response(&response).filter(|_| status.is_success()) {
                 return Ok(token);
             }
-            let error = text(&answer, "error").unwrap_or_else(|| "no access_token in the answer".to_owned());
-            refused = format!("HTTP {status}: {error}");
+            let error =
+                text(&response, "error").unwrap_or_else(|| "no access_token in the response".to_owned());
+            rejection = format!("HTTP {status}: {error}");
         }
-        Err(failed(refused))
+        Err(failed(rejection))
     }
 
     async fn send(
@@ -291,39 +304,38 @@ impl TokenRequest<'_> {
         let mut request = http.post(self.url.clone());
         if is_in_body {
             form.push_str(&field("client_id", self.client_id));
-            form.push_str(&field("client_secret", self.secret));
+            form.push_str(&field("client_secret", self.client_secret));
         } else {
-            request =
-                request.basic_auth(Escape::Form.text(self.client_id), Some(Escape::Form.text(self.secret)));
+            let escape = |text: &str| Escape::Form.text(text);
+            request = request.basic_auth(escape(self.client_id), Some(escape(self.client_secret)));
         }
         request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form).send().await
     }
 }
 
-/// What a token server answers, as it is written: a number may be larger than any that we could hold.
-type TokenAnswer = HashMap<String, Box<RawValue>>;
+/// The response of a token server. Values are not parsed, because numbers may be too large for any type.
+type TokenResponse = HashMap<String, Box<RawValue>>;
 
-fn text(answer: &TokenAnswer, key: &str) -> Option<String> {
-    serde_json::from_str(answer.get(key)?.get()).ok()
+fn text(response: &TokenResponse, key: &str) -> Option<String> {
+    serde_json::from_str(response.get(key)?.get()).ok()
 }
 
 impl Token {
-    /// Reads a token server's answer.
-    fn from_answer(answer: &TokenAnswer) -> Option<Self> {
-        let value = text(answer, "access_token")?;
-        let life = answer.get("expires_in").map_or(USUAL_LIFE, |it| lifetime(it.get()));
-        Some(Self { value, ends: Instant::now() + life.saturating_sub(EARLY) })
+    fn from_response(response: &TokenResponse) -> Option<Self> {
+        let value = text(response, "access_token")?;
+        let lifetime = response.get("expires_in").map_or(DEFAULT_LIFETIME, |it| parse_lifetime(it.get()));
+        Some(Self { value, expires: Instant::now() + lifetime.saturating_sub(RENEWAL_MARGIN) })
     }
 }
 
-/// Reads how long a token lasts: seconds, some servers write them as text.
-fn lifetime(written: &str) -> Duration {
-    match written.trim_matches('"').trim().parse::<f64>() {
+/// Parses the lifetime of a token in seconds, which some servers send as a string.
+fn parse_lifetime(json: &str) -> Duration {
+    match json.trim_matches('"').trim().parse::<f64>() {
         Ok(seconds) if !seconds.is_nan() => {
-            let seconds = seconds.clamp(0.0, LONGEST_LIFE.as_secs_f64());
-            Duration::try_from_secs_f64(seconds).unwrap_or(USUAL_LIFE)
+            let seconds = seconds.clamp(0.0, MAX_LIFETIME.as_secs_f64());
+            Duration::try_from_secs_f64(seconds).unwrap_or(DEFAULT_LIFETIME)
         }
-        _ => USUAL_LIFE,
+        _ => DEFAULT_LIFETIME,
     }
 }
 
@@ -332,23 +344,24 @@ fn basic(username: &str, password: &str) -> String {
 }
 
 fn authorize(request: &mut Request, value: &str) -> Result<(), ToolError> {
-    put(request, AUTHORIZATION.as_str(), Place::Header, value)
+    add_credential(request, AUTHORIZATION.as_str(), Place::Header, value)
 }
 
-fn put(request: &mut Request, name: &str, place: Place, value: &str) -> Result<(), ToolError> {
+fn add_credential(request: &mut Request, name: &str, place: Place, value: &str) -> Result<(), ToolError> {
     match place {
         Place::Header | Place::Path => {
-            let wrong = || {
-                ToolError::failed(format!("the credential for header '{name}' cannot be sent in a header"))
+            let invalid = || {
+                let problem = "its name or the credential contains characters that headers cannot contain";
+                ToolError::failed(format!("invalid header '{name}': {problem}"))
             };
-            let header = HeaderName::try_from(name).map_err(|_| wrong())?;
-            let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+            let header = HeaderName::try_from(name).map_err(|_| invalid())?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| invalid())?;
             value.set_sensitive(true);
             request.headers.insert(header, value);
         }
         Place::Query => request.add_query(name, value),
         Place::Cookie => {
-            let value = Escape::Url(false).text(value);
+            let value = Escape::URL.text(value);
             request.cookies.retain(|(cookie, _)| cookie != name);
             request.cookies.push((name.to_owned(), value));
         }
@@ -361,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn h11_a_lifetime_of_any_size_is_read() {
+    fn h11_a_lifetime_of_any_size_is_parsed() {
         let cases = [
             ("3600", 3600),
             ("\"3600\"", 3600),
@@ -378,11 +391,11 @@ mod tests {
             ("\"soon\"", 300),
             ("{}", 300),
         ];
-        for (written, expected) in cases {
-            assert_eq!(lifetime(written).as_secs(), expected, "{written}");
-            let answer = format!(r#"{{"access_token": "t", "expires_in": {written}}}"#);
-            let answer: TokenAnswer = serde_json::from_str(&answer).unwrap();
-            assert_eq!(Token::from_answer(&answer).unwrap().value, "t", "{written}");
+        for (json, expected) in cases {
+            assert_eq!(parse_lifetime(json).as_secs(), expected, "{json}");
+            let response = format!(r#"{{"access_token": "t", "expires_in": {json}}}"#);
+            let response: TokenResponse = serde_json::from_str(&response).unwrap();
+            assert_eq!(Token::from_response(&response).unwrap().value, "t", "{json}");
         }
     }
 }

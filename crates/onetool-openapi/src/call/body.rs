@@ -1,4 +1,4 @@
-//! Request bodies: JSON, forms, multipart, text and bytes.
+//! Encodes request bodies: JSON, forms, multipart, text and bytes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
@@ -7,24 +7,23 @@ use onetool_core::{JsonObject, ToolError};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::request::is_given;
-use super::style::{self, Escape, plain};
+use super::style::{Escape, encode_pairs, to_text};
 use crate::plan::model::{Body, BodyKind, Encoding, Field, Style};
 
-const OCTETS: &str = "application/octet-stream";
+const OCTET_STREAM: &str = "application/octet-stream";
 
-/// Reads base64 with or without padding.
-const STANDARD: GeneralPurpose = engine(&base64::alphabet::STANDARD);
-const URL_SAFE: GeneralPurpose = engine(&base64::alphabet::URL_SAFE);
+const STANDARD: GeneralPurpose = lenient_base64(&base64::alphabet::STANDARD);
+const URL_SAFE: GeneralPurpose = lenient_base64(&base64::alphabet::URL_SAFE);
 
-const fn engine(alphabet: &base64::alphabet::Alphabet) -> GeneralPurpose {
+/// Decodes base64 with or without padding.
+const fn lenient_base64(alphabet: &base64::alphabet::Alphabet) -> GeneralPurpose {
     let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     general_purpose::GeneralPurpose::new(alphabet, config)
 }
 
-/// Returns content type and bytes; nothing if no argument of an optional body is given.
-pub(super) fn encoded(plan: &Body, mut args: JsonObject) -> Result<Option<(String, Vec<u8>)>, ToolError> {
-    let value = match &plan.whole {
+/// Returns the content type and the bytes; `None` if the body is optional and the call has no argument for it.
+pub(super) fn encode(plan: &Body, mut args: JsonObject) -> Result<Option<(String, Vec<u8>)>, ToolError> {
+    let value = match &plan.argument {
         Some(name) => match args.shift_remove(name) {
             Some(value) => value,
             None => return Ok(None),
@@ -33,10 +32,10 @@ pub(super) fn encoded(plan: &Body, mut args: JsonObject) -> Result<Option<(Strin
             let mut object = JsonObject::new();
             for field in &plan.fields {
                 if let Some(value) = args.shift_remove(&field.name) {
-                    object.insert(field.wire.clone(), value);
+                    object.insert(field.wire_name.clone(), value);
                 }
             }
-            if plan.extra {
+            if plan.accepts_extra {
                 object.extend(args);
             }
             if object.is_empty() && !plan.required {
@@ -48,13 +47,14 @@ pub(super) fn encoded(plan: &Body, mut args: JsonObject) -> Result<Option<(Strin
     let media_type = plan.media_type.clone();
     Ok(Some(match plan.kind {
         BodyKind::Json => (media_type, value.to_string().into_bytes()),
-        BodyKind::Text => (with_charset(media_type), plain(&value).into_bytes()),
+        BodyKind::Text => (with_charset(media_type), to_text(&value).into_bytes()),
         BodyKind::Form => (media_type, form(plan, &value)?.into_bytes()),
         BodyKind::Multipart => multipart(plan, &value)?,
         BodyKind::Binary => {
-            let file = File::read(&plain(&value)).ok_or_else(|| not_a_file(plan.whole.as_deref()))?;
-            let named = file.media_type.filter(|_| media_type == OCTETS);
-            (named.unwrap_or(media_type), file.bytes)
+            let file =
+                FileArgument::parse(&to_text(&value)).ok_or_else(|| not_a_file(plan.argument.as_deref()))?;
+            let file_type = file.media_type.filter(|_| media_type == OCTET_STREAM);
+            (file_type.unwrap_or(media_type), file.bytes)
         }
     }))
 }
@@ -66,31 +66,31 @@ fn with_charset(media_type: String) -> String {
     media_type
 }
 
-/// A property that is given: its name on the wire, its value, and its plan if there is one.
-type Given<'a> = (&'a str, &'a Value, Option<&'a Field>);
+/// A property to send: its wire name, its value, and its plan if there is one.
+type Property<'a> = (&'a str, &'a Value, Option<&'a Field>);
 
-fn fields_of<'a>(plan: &'a Body, value: &'a Value) -> Result<Vec<Given<'a>>, ToolError> {
+fn properties<'a>(plan: &'a Body, value: &'a Value) -> Result<Vec<Property<'a>>, ToolError> {
     let Value::Object(entries) = value else {
-        return Err(ToolError::Arguments { reason: "the body of a form has to be an object".into() });
+        return Err(ToolError::Arguments { reason: "a form body must be an object".into() });
     };
-    let planned = |wire: &str| plan.fields.iter().find(|field| field.wire == wire);
-    let given = entries.iter().filter(|(_, value)| is_given(Some(value)));
-    Ok(given.map(|(wire, value)| (wire.as_str(), value, planned(wire))).collect())
+    let field = |wire_name: &str| plan.fields.iter().find(|field| field.wire_name == wire_name);
+    let entries = entries.iter().filter(|(_, value)| !value.is_null());
+    Ok(entries.map(|(wire_name, value)| (wire_name.as_str(), value, field(wire_name))).collect())
 }
 
 fn form(plan: &Body, value: &Value) -> Result<String, ToolError> {
     let mut pairs = Vec::new();
-    for (wire, value, field) in fields_of(plan, value)? {
-        let encoding = field.and_then(|it| it.encoding).unwrap_or_else(|| usual(value));
-        let escape = if encoding.reserved { Escape::Url(true) } else { Escape::Form };
-        style::named(&mut pairs, wire, value, encoding, escape);
+    for (wire_name, value, field) in properties(plan, value)? {
+        let encoding = field.and_then(|it| it.encoding).unwrap_or_else(|| default_encoding(value));
+        let escape = if encoding.reserved { Escape::Url { allow_reserved: true } } else { Escape::Form };
+        encode_pairs(&mut pairs, wire_name, value, encoding, escape);
     }
     let pairs: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
     Ok(pairs.join("&"))
 }
 
-/// A list is sent item by item, an object as JSON.
-fn usual(value: &Value) -> Encoding {
+/// Sends a list item by item, an object as JSON.
+fn default_encoding(value: &Value) -> Encoding {
     let style = if value.is_object() { Style::Json } else { Style::Form };
     Encoding { style, explode: true, reserved: false }
 }
@@ -103,24 +103,22 @@ struct Part {
 
 fn multipart(plan: &Body, value: &Value) -> Result<(String, Vec<u8>), ToolError> {
     let mut parts = Vec::new();
-    for (wire, value, field) in fields_of(plan, value)? {
+    for (wire_name, value, field) in properties(plan, value)? {
         match (value, field.and_then(|it| it.encoding)) {
-            (_, Some(encoding)) if !field.is_some_and(|it| it.file) && encoding.style != Style::Json => {
+            (_, Some(encoding)) if !field.is_some_and(|it| it.is_file) && encoding.style != Style::Json => {
                 let mut pairs = Vec::new();
-                style::named(&mut pairs, wire, value, encoding, Escape::Nothing);
-                parts.extend(
-                    pairs.into_iter().map(|(name, value)| Part {
-                        head: disposition(&name, None),
-                        bytes: value.into_bytes(),
-                    }),
-                );
+                encode_pairs(&mut pairs, wire_name, value, encoding, Escape::None);
+                parts.extend(pairs.into_iter().map(|(name, value)| Part {
+                    head: content_disposition(&name, None),
+                    bytes: value.into_bytes(),
+                }));
             }
             (Value::Array(items), _) => {
                 for item in items.iter().filter(|it| !it.is_null()) {
-                    parts.push(part(wire, item, field)?);
+                    parts.push(part(wire_name, item, field)?);
                 }
             }
-            (one, _) => parts.push(part(wire, one, field)?),
+            (one, _) => parts.push(part(wire_name, one, field)?),
         }
     }
     let boundary = boundary(&parts);
@@ -135,34 +133,36 @@ fn multipart(plan: &Body, value: &Value) -> Result<(String, Vec<u8>), ToolError>
     Ok((format!("{media_type}; boundary={boundary}"), body))
 }
 
-fn part(wire: &str, value: &Value, field: Option<&Field>) -> Result<Part, ToolError> {
-    let planned = field.and_then(|it| it.content_type.clone()).filter(|it| !it.contains('*'));
-    if field.is_some_and(|it| it.file) {
-        let file = File::read(&plain(value)).ok_or_else(|| not_a_file(field.map(|it| it.name.as_str())))?;
-        let media_type = file.media_type.or(planned).unwrap_or_else(|| OCTETS.to_owned());
-        let name = file.name.unwrap_or_else(|| wire.to_owned());
-        let head = format!("{}\r\nContent-Type: {}", disposition(wire, Some(&name)), one_line(&media_type));
+fn part(wire_name: &str, value: &Value, field: Option<&Field>) -> Result<Part, ToolError> {
+    let declared_type = field.and_then(|it| it.content_type.clone()).filter(|it| !it.contains('*'));
+    if field.is_some_and(|it| it.is_file) {
+        let file = FileArgument::parse(&to_text(value))
+            .ok_or_else(|| not_a_file(field.map(|it| it.name.as_str())))?;
+        let media_type = file.media_type.or(declared_type).unwrap_or_else(|| OCTET_STREAM.to_owned());
+        let name = file.name.unwrap_or_else(|| wire_name.to_owned());
+        let disposition = content_disposition(wire_name, Some(&name));
+        let head = format!("{disposition}\r\nContent-Type: {}", strip_line_breaks(&media_type));
         return Ok(Part { head, bytes: file.bytes });
     }
-    let media_type = planned.or_else(|| value.is_object().then(|| "application/json".to_owned()));
-    let mut head = disposition(wire, None);
+    let media_type = declared_type.or_else(|| value.is_object().then(|| "application/json".to_owned()));
+    let mut head = content_disposition(wire_name, None);
     if let Some(media_type) = media_type {
-        head = format!("{head}\r\nContent-Type: {}", one_line(&media_type));
+        head = format!("{head}\r\nContent-Type: {}", strip_line_breaks(&media_type));
     }
-    Ok(Part { head, bytes: plain(value).into_bytes() })
+    Ok(Part { head, bytes: to_text(value).into_bytes() })
 }
 
-fn disposition(name: &str, file: Option<&str>) -> String {
-    let quoted = |text: &str| text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
-    let file = file.map(|it| format!("; filename=\"{}\"", quoted(it))).unwrap_or_default();
-    format!("Content-Disposition: form-data; name=\"{}\"{file}", quoted(name))
+fn content_disposition(name: &str, file: Option<&str>) -> String {
+    let escape = |text: &str| text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
+    let file = file.map(|it| format!("; filename=\"{}\"", escape(it))).unwrap_or_default();
+    format!("Content-Disposition: form-data; name=\"{}\"{file}", escape(name))
 }
 
-fn one_line(text: &str) -> String {
+fn strip_line_breaks(text: &str) -> String {
     text.replace(['\r', '\n'], "")
 }
 
-/// Makes a boundary that no part can hold: nobody can write content that contains a hash of itself.
+/// Returns a boundary that occurs in no part: content cannot contain a hash of itself.
 fn boundary(parts: &[Part]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -175,21 +175,21 @@ fn boundary(parts: &[Part]) -> String {
 
 fn not_a_file(name: Option<&str>) -> ToolError {
     let name = name.unwrap_or("body");
-    ToolError::Arguments { reason: format!("'{name}' is a file: give it as base64 or as a data URI") }
+    ToolError::Arguments { reason: format!("'{name}' must be a file, as base64 or as a data URI") }
 }
 
-/// A file as it came in an argument.
-struct File {
+/// A file that was passed as an argument.
+struct FileArgument {
     bytes: Vec<u8>,
     media_type: Option<String>,
     name: Option<String>,
 }
 
-impl File {
-    /// Reads base64, or `data:media/type;name=file.txt;base64,…`.
-    fn read(text: &str) -> Option<Self> {
+impl FileArgument {
+    /// Parses base64, or a data URI: `data:media/type;name=file.txt;base64,…`.
+    fn parse(text: &str) -> Option<Self> {
         let Some(uri) = text.strip_prefix("data:") else {
-            return Some(Self { bytes: decoded(text)?, media_type: None, name: None });
+            return Some(Self { bytes: decode_base64(text)?, media_type: None, name: None });
         };
         let (head, data) = uri.split_once(',')?;
         let mut parameters = head.split(';');
@@ -204,13 +204,16 @@ impl File {
                 _ => {}
             }
         }
-        let bytes =
-            if is_base64 { decoded(data)? } else { percent_encoding::percent_decode_str(data).collect() };
+        let bytes = if is_base64 {
+            decode_base64(data)?
+        } else {
+            percent_encoding::percent_decode_str(data).collect()
+        };
         Some(Self { bytes, media_type, name })
     }
 }
 
-fn decoded(text: &str) -> Option<Vec<u8>> {
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let text: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     STANDARD.decode(&text).or_else(|_| URL_SAFE.decode(&text)).ok()
 }

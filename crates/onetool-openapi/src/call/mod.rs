@@ -1,10 +1,10 @@
-//! A tool that calls one operation.
+//! Tools that call the operations of an API.
 
-mod answer;
 mod auth;
 mod body;
-mod large;
+mod output;
 mod request;
+mod response_body;
 mod style;
 
 use std::sync::Arc;
@@ -17,37 +17,37 @@ use serde_json::Value;
 use tracing::Instrument as _;
 use url::Url;
 
-use crate::Auth;
-use crate::plan::model::{Alternative, CallPlan, Scheme};
+use crate::options::Auth;
+use crate::plan::model::{CallPlan, Scheme, SecurityRequirement};
 use crate::store::{Span, Store};
-use crate::transport::{LazyClient, MAX_REDIRECTS, causes};
-use answer::Answer;
+use crate::transport::{LazyClient, MAX_REDIRECTS, request_error};
 use auth::Authenticator;
 pub(crate) use auth::TokenUrl;
-use large::Body;
+use output::ApiResponse;
 use request::Request;
+use response_body::ResponseBody;
 
-/// What all operations of an API share.
-pub(crate) struct Shared {
+/// State shared by the tools of an API.
+pub(crate) struct ApiContext {
     pub(crate) store: Store,
-    pub(crate) base: Base,
-    pub(crate) headers: HeaderMap,
-    pub(crate) client: LazyClient,
-    pub(crate) answer_bytes: usize,
+    pub(crate) base: BaseUrl,
+    headers: HeaderMap,
+    client: LazyClient,
+    max_response_bytes: usize,
     authenticator: Authenticator,
 }
 
-/// Where operations are that do not say otherwise, and where credentials may go.
-pub(crate) struct Base {
+/// The URL for operations without their own server, and the origin that credentials are sent to.
+pub(crate) struct BaseUrl {
     pub(crate) url: Option<Url>,
-    /// The path of the server that the description names, if the operator put `url` in the place of every server.
-    pub(crate) replaces: Option<String>,
-    /// The one origin that the operator pointed credentials to.
+    /// The path of the description's first server, if the operator replaced every server with `url`.
+    pub(crate) replaced_path: Option<String>,
+    /// The only origin that credentials are sent to.
     pub(crate) trusted: Option<url::Origin>,
 }
 
-impl Base {
-    /// Returns where an operation is, given the server of its own.
+impl BaseUrl {
+    /// Returns the server of an operation, given its own server if it has one.
     pub(crate) fn server(&self, own: Option<&str>) -> Option<Url> {
         let (base, own) = match (&self.url, own) {
             (Some(base), Some(own)) => (base, own),
@@ -55,36 +55,36 @@ impl Base {
             (None, Some(own)) => return Url::parse(own).ok(),
         };
         let resolved = base.join(own).ok()?;
-        let Some(replaced) = &self.replaces else { return Some(resolved) };
-        // What its path adds to that of the server that all operations have is its own, the rest is not.
+        let Some(replaced_path) = &self.replaced_path else { return Some(resolved) };
+        // Keep the part of the path that extends the path of the first server.
         let path = resolved.path();
-        let added = path.strip_prefix(replaced.trim_end_matches('/')).unwrap_or(path);
-        let added = if added.is_empty() || added.starts_with('/') { added } else { path };
+        let extension = path.strip_prefix(replaced_path.trim_end_matches('/')).unwrap_or(path);
+        let extension = if extension.is_empty() || extension.starts_with('/') { extension } else { path };
         let mut url = base.clone();
-        url.set_path(&format!("{}{added}", base.path().trim_end_matches('/')));
+        url.set_path(&format!("{}{extension}", base.path().trim_end_matches('/')));
         Some(url)
     }
 
-    /// Returns whether credentials and configured headers may go to a server.
+    /// Returns whether credentials and configured headers may be sent to a server.
     pub(crate) fn trusts(&self, server: &Url) -> bool {
         self.trusted.as_ref() == Some(&server.origin())
     }
 }
 
-impl Shared {
+impl ApiContext {
     pub(crate) fn new(
         store: Store,
-        base: Base,
+        base: BaseUrl,
         headers: HeaderMap,
         client: LazyClient,
-        answer_bytes: usize,
+        max_response_bytes: usize,
         auth: Auth,
         schemes: IndexMap<String, Scheme>,
     ) -> Self {
         let secrets: Vec<String> =
             headers.values().filter_map(|it| it.to_str().ok()).map(str::to_owned).collect();
         let authenticator = Authenticator::new(auth, schemes, &secrets);
-        Self { store, base, headers, client, answer_bytes, authenticator }
+        Self { store, base, headers, client, max_response_bytes, authenticator }
     }
 
     pub(crate) fn token_urls(&self) -> Vec<TokenUrl> {
@@ -92,11 +92,12 @@ impl Shared {
     }
 }
 
-/// One operation as a tool.
+/// A tool that calls one operation.
 pub(crate) struct OperationTool {
     pub(crate) spec: ToolSpec,
+    /// The [`CallPlan`] in the store.
     pub(crate) call: Span,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) context: Arc<ApiContext>,
 }
 
 impl Tool for OperationTool {
@@ -112,81 +113,82 @@ impl Tool for OperationTool {
         let span =
             tracing::debug_span!("openapi.request", tool = %self.spec.name, status = tracing::field::Empty);
         Box::pin(
-            async move { self.send(args, cx).await.map_err(|error| self.scrubbed(error)) }.instrument(span),
+            async move { self.send(args, cx).await.map_err(|error| self.redact(error)) }.instrument(span),
         )
     }
 }
 
 impl OperationTool {
     async fn send(&self, args: JsonObject, cx: &CallContext) -> Result<ToolOutput, ToolError> {
-        let shared = &self.shared;
-        let plan: CallPlan = serde_json::from_str(shared.store.get(self.call))
-            .map_err(|error| ToolError::failed(format!("the plan of this operation is damaged: {error}")))?;
-        let Some(base) = &shared.base.server(plan.server.as_deref()) else {
+        let context = &self.context;
+        let plan: CallPlan = serde_json::from_str(context.store.get(self.call))
+            .map_err(|error| ToolError::failed(format!("the plan of this operation is corrupt: {error}")))?;
+        let Some(server) = &context.base.server(plan.server.as_deref()) else {
             let pack = self.spec.name.pack().unwrap_or_default();
             let text = format!("the description has no usable server URL; set openapi.{pack}.base_url");
             return Err(ToolError::failed(text));
         };
-        let is_trusted = shared.base.trusts(base);
-        let none = HeaderMap::new();
-        let draft = Request::new(&plan, base, if is_trusted { &shared.headers } else { &none }, args)?;
+        let is_trusted = context.base.trusts(server);
+        let no_headers = HeaderMap::new();
+        let headers = if is_trusted { &context.headers } else { &no_headers };
+        let request = Request::new(&plan, server, headers, args)?;
         let response = if is_trusted {
-            self.authorized(draft, plan.security.as_deref()).await?
+            self.send_with_credentials(request, plan.security.as_deref()).await?
         } else {
-            self.exchange(draft).await?
+            self.send_request(request).await?
         };
         let status = response.status();
         tracing::Span::current().record("status", status.as_u16());
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let content_type = content_type.unwrap_or_default().to_owned();
-        match large::read(response, &content_type, shared.answer_bytes, cx).await? {
-            Body::Stored(in_its_place) => Ok(self.stored(in_its_place, cx)),
-            Body::Held(bytes) => {
-                Ok(Answer { status, content_type, bytes }.output(|text| shared.authenticator.scrub(text)))
+        match response_body::read(response, &content_type, context.max_response_bytes, cx).await? {
+            ResponseBody::Stored(summary) => Ok(self.stored_output(summary, cx)),
+            ResponseBody::InMemory(bytes) => {
+                let response = ApiResponse { status, content_type, bytes };
+                Ok(response.into_output(|text| context.authenticator.redact(text)))
             }
         }
     }
 
-    /// Sends a request with credentials; once more if they were refused and others can be had.
-    async fn authorized(
+    /// Sends a request with credentials; retries once if they are rejected and can be renewed.
+    async fn send_with_credentials(
         &self,
-        draft: Request,
-        security: Option<&[Alternative]>,
+        request: Request,
+        security: Option<&[SecurityRequirement]>,
     ) -> Result<Response, ToolError> {
-        let Shared { authenticator, client, .. } = &*self.shared;
-        let mut request = draft.clone();
-        let is_renewable = authenticator.apply(&mut request, security, client).await?;
-        let response = self.exchange(request).await?;
+        let ApiContext { authenticator, client, .. } = &*self.context;
+        let mut first = request.clone();
+        let is_renewable = authenticator.apply(&mut first, security, client).await?;
+        let response = self.send_request(first).await?;
         if response.status() != StatusCode::UNAUTHORIZED || !is_renewable {
             return Ok(response);
         }
-        authenticator.renew().await;
-        let mut request = draft;
-        authenticator.apply(&mut request, security, client).await?;
-        self.exchange(request).await
+        authenticator.forget_tokens().await;
+        let mut second = request;
+        authenticator.apply(&mut second, security, client).await?;
+        self.send_request(second).await
     }
 
-    /// Makes the output that stands for an answer in the store.
-    fn stored(&self, in_its_place: Value, cx: &CallContext) -> ToolOutput {
-        // A client checks data against the schema that was promised to it, and would refuse this; code takes it.
+    /// Returns the output for a response that went to the result store.
+    fn stored_output(&self, summary: Value, cx: &CallContext) -> ToolOutput {
+        // A client would reject the summary, which does not match the output schema. Code in `run` accepts it.
         if self.spec.output_schema.is_some() && cx.run().is_none() {
-            return ToolOutput::error(format!(
-                "the answer is too large to be shown and is stored: {in_its_place}"
-            ));
+            return ToolOutput::error(format!("the response is too large to show and was stored: {summary}"));
         }
-        ToolOutput::structured(in_its_place)
+        ToolOutput::structured(summary)
     }
 
-    /// Sends a request and follows redirects; credentials and headers of ours never leave the first origin.
-    async fn exchange(&self, mut request: Request) -> Result<Response, ToolError> {
-        let client = self.shared.client.get().map_err(ToolError::failed)?;
-        let first = request.url.origin();
+    /// Sends a request and follows redirects. Credentials and configured headers never leave the first origin.
+    async fn send_request(&self, mut request: Request) -> Result<Response, ToolError> {
+        let client = self.context.client.get().map_err(ToolError::failed)?;
+        let first_origin = request.url.origin();
         for _ in 0..=MAX_REDIRECTS {
-            let checked = self.shared.client.guard().check(&request.url).await;
-            checked.map_err(|refused| ToolError::failed(refused.to_string()))?;
-            let response = client.execute(request.to_http()?).await.map_err(|error| unreachable(&error))?;
-            let Some(next) = redirect(&response, &request.url)? else { return Ok(response) };
-            if next.origin() != first {
+            let checked = self.context.client.guard().check(&request.url).await;
+            checked.map_err(|error| ToolError::failed(error.to_string()))?;
+            let response = client.execute(request.to_http()?).await;
+            let response = response.map_err(|error| ToolError::failed(request_error(&error)))?;
+            let Some(target) = redirect_target(&response, &request.url)? else { return Ok(response) };
+            if target.origin() != first_origin {
                 let kept = [ACCEPT, CONTENT_TYPE].into_iter();
                 let kept = kept.filter_map(|name| Some((name.clone(), request.headers.get(name)?.clone())));
                 request.headers = kept.collect();
@@ -200,39 +202,33 @@ impl OperationTool {
                 request.body = None;
                 request.headers.remove(CONTENT_TYPE);
             }
-            request.url = next;
+            request.url = target;
         }
-        Err(ToolError::failed(format!("the API redirects more than {MAX_REDIRECTS} times")))
+        Err(ToolError::failed(format!("too many redirects (limit {MAX_REDIRECTS})")))
     }
 
-    fn scrubbed(&self, error: ToolError) -> ToolError {
+    fn redact(&self, error: ToolError) -> ToolError {
         match error {
-            ToolError::Failed { message, .. } => ToolError::failed(self.shared.authenticator.scrub(&message)),
+            ToolError::Failed { message, .. } => {
+                ToolError::failed(self.context.authenticator.redact(&message))
+            }
             other => other,
         }
     }
 }
 
-/// Returns where a response sends us, if it does.
-fn redirect(response: &Response, from: &Url) -> Result<Option<Url>, ToolError> {
+/// Returns the target of a redirect; `None` if the response is not a redirect.
+fn redirect_target(response: &Response, from: &Url) -> Result<Option<Url>, ToolError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let Some(location) = response.headers().get(LOCATION).and_then(|it| it.to_str().ok()) else {
         return Ok(None);
     };
-    let next = from.join(location).map_err(|_| ToolError::failed("the API redirects to what is no URL"))?;
-    if from.scheme() == "https" && next.scheme() != "https" {
-        return Err(ToolError::failed("the API redirects from https to an unprotected address"));
+    let target =
+        from.join(location).map_err(|_| ToolError::failed("the API redirected to an invalid URL"))?;
+    if from.scheme() == "https" && target.scheme() != "https" {
+        return Err(ToolError::failed("the API redirected from https to an insecure URL"));
     }
-    Ok(Some(next))
-}
-
-/// Describes why there is no response, without the URL: its query may hold a key.
-fn unreachable(error: &reqwest::Error) -> ToolError {
-    let mut text = causes(error);
-    if let Some(url) = error.url() {
-        text = text.replace(url.as_str(), &crate::document::shown_url(url));
-    }
-    ToolError::failed(text)
+    Ok(Some(target))
 }

@@ -1,17 +1,16 @@
-//! How values are written outside of JSON: every style of every place.
+//! Encodes values outside of JSON, in every style and for every place.
 
-use std::fmt::Write as _;
-
+use onetool_core::JsonObject;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::plan::model::{Encoding, Style};
 
-/// All but the characters that RFC 3986 calls unreserved.
+/// All characters except those that RFC 3986 calls unreserved.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Also lets reserved characters pass, but not those that would end or split what they stand in.
-const RESERVED: &AsciiSet = &STRICT
+/// Allows reserved characters too, except those that would end or split the value.
+const ALLOW_RESERVED: &AsciiSet = &STRICT
     .remove(b':')
     .remove(b'/')
     .remove(b'?')
@@ -26,40 +25,46 @@ const RESERVED: &AsciiSet = &STRICT
     .remove(b';')
     .remove(b'=');
 
-/// How single strings are escaped.
+/// How strings are escaped.
 #[derive(Clone, Copy)]
 pub(super) enum Escape {
-    /// For URLs; `true` lets reserved characters pass.
-    Url(bool),
-    /// For bodies of forms.
+    /// For URLs.
+    Url {
+        /// Whether reserved characters stay unescaped.
+        allow_reserved: bool,
+    },
+    /// For form bodies.
     Form,
     /// For headers.
-    Nothing,
+    None,
 }
 
 impl Escape {
+    /// Escapes everything that may be special in a URL.
+    pub(super) const URL: Self = Self::Url { allow_reserved: false };
+
     pub(super) fn text(self, text: &str) -> String {
         match self {
-            Self::Url(true) => utf8_percent_encode(text, RESERVED).to_string(),
-            Self::Url(false) => utf8_percent_encode(text, STRICT).to_string(),
+            Self::Url { allow_reserved: true } => utf8_percent_encode(text, ALLOW_RESERVED).to_string(),
+            Self::Url { allow_reserved: false } => utf8_percent_encode(text, STRICT).to_string(),
             Self::Form => url::form_urlencoded::byte_serialize(text.as_bytes()).collect(),
-            Self::Nothing => text.to_owned(),
+            Self::None => text.to_owned(),
         }
     }
 
     fn value(self, value: &Value) -> String {
-        self.text(&plain(value))
+        self.text(&to_text(value))
     }
 
-    /// Delimiters between items are part of the syntax: some must be escaped themselves.
+    /// Returns the delimiter between items, escaped where it is not valid otherwise.
     fn delimiter(self, style: Style) -> &'static str {
         match (style, self) {
-            (Style::Space, Self::Url(_)) => "%20",
+            (Style::Space, Self::Url { .. }) => "%20",
             (Style::Space, Self::Form) => "+",
-            (Style::Space, Self::Nothing) => " ",
-            (Style::Pipe, Self::Nothing) => "|",
+            (Style::Space, Self::None) => " ",
+            (Style::Pipe, Self::None) => "|",
             (Style::Pipe, _) => "%7C",
-            (Style::Tab, Self::Nothing) => "\t",
+            (Style::Tab, Self::None) => "\t",
             (Style::Tab, _) => "%09",
             (_, Self::Form) => "%2C",
             _ => ",",
@@ -67,22 +72,22 @@ impl Escape {
     }
 }
 
-/// Writes a value as text: strings as they are, everything else as JSON.
-pub(super) fn plain(value: &Value) -> String {
+/// Converts a value to text: strings unchanged, everything else as JSON.
+pub(super) fn to_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
-/// Writes the value of a path variable or a header.
-pub(super) fn single(name: &str, value: &Value, encoding: Encoding, escape: Escape) -> String {
+/// Encodes the value of a path variable or a header.
+pub(super) fn encode_value(name: &str, value: &Value, encoding: Encoding, escape: Escape) -> String {
     let Encoding { style, explode, .. } = encoding;
     if style == Style::Json {
         return escape.text(&value.to_string());
     }
     let name = escape.text(name);
-    let (first, between) = match (style, explode) {
+    let (prefix, separator) = match (style, explode) {
         (Style::Label, true) => (".", "."),
         (Style::Label, false) => (".", ","),
         (Style::Matrix, true) => (";", ";"),
@@ -95,17 +100,18 @@ pub(super) fn single(name: &str, value: &Value, encoding: Encoding, escape: Esca
             let items = items.iter().filter(|it| !it.is_null()).map(|it| escape.value(it));
             if style == Style::Matrix && explode { items.map(&named).collect() } else { items.collect() }
         }
-        Value::Object(entries) => pairs(entries, explode, escape),
-        one => vec![escape.value(one)],
+        Value::Object(entries) => object_items(entries, explode, escape),
+        scalar => vec![escape.value(scalar)],
     };
-    let joined = items.join(between);
+    let joined = items.join(separator);
     let is_named = style == Style::Matrix && !(explode && (value.is_array() || value.is_object()));
-    format!("{first}{}", if is_named { named(joined) } else { joined })
+    format!("{prefix}{}", if is_named { named(joined) } else { joined })
 }
 
-fn pairs(entries: &serde_json::Map<String, Value>, explode: bool, escape: Escape) -> Vec<String> {
-    let given = entries.iter().filter(|(_, value)| !value.is_null());
-    given
+/// Returns `key=value` items if exploded, otherwise keys and values alternately.
+fn object_items(entries: &JsonObject, explode: bool, escape: Escape) -> Vec<String> {
+    let entries = entries.iter().filter(|(_, value)| !value.is_null());
+    entries
         .flat_map(|(key, value)| {
             let (key, value) = (escape.text(key), escape.value(value));
             if explode { vec![format!("{key}={value}")] } else { vec![key, value] }
@@ -113,63 +119,59 @@ fn pairs(entries: &serde_json::Map<String, Value>, explode: bool, escape: Escape
         .collect()
 }
 
-/// Appends `name=value` pairs of a query, a form or cookies. What is null or an empty list is not sent.
-pub(super) fn named(
-    out: &mut Vec<(String, String)>,
+/// Appends `name=value` pairs for a query, a form or cookies. Null and empty lists are not sent.
+pub(super) fn encode_pairs(
+    pairs: &mut Vec<(String, String)>,
     name: &str,
     value: &Value,
     encoding: Encoding,
     escape: Escape,
 ) {
     let Encoding { style, explode, .. } = encoding;
-    let own = escape.text(name);
+    let escaped_name = escape.text(name);
     match (value, style) {
         (Value::Null, _) => {}
-        (_, Style::Json) => out.push((own, escape.text(&value.to_string()))),
-        (Value::Array(_) | Value::Object(_), Style::Deep) => deep(out, name, value, escape),
+        (_, Style::Json) => pairs.push((escaped_name, escape.text(&value.to_string()))),
+        (Value::Array(_) | Value::Object(_), Style::Deep) => encode_deep(pairs, name, value, escape),
         (Value::Array(items), _) => {
             let items = items.iter().filter(|it| !it.is_null()).map(|it| escape.value(it));
             if explode {
-                out.extend(items.map(|it| (own.clone(), it)));
+                pairs.extend(items.map(|it| (escaped_name.clone(), it)));
             } else {
                 let items: Vec<String> = items.collect();
                 if !items.is_empty() {
-                    out.push((own, items.join(escape.delimiter(style))));
+                    pairs.push((escaped_name, items.join(escape.delimiter(style))));
                 }
             }
         }
         (Value::Object(entries), _) if explode && style == Style::Form => {
-            let given = entries.iter().filter(|(_, value)| !value.is_null());
-            out.extend(given.map(|(key, value)| (escape.text(key), escape.value(value))));
+            let entries = entries.iter().filter(|(_, value)| !value.is_null());
+            pairs.extend(entries.map(|(key, value)| (escape.text(key), escape.value(value))));
         }
         (Value::Object(entries), _) => {
-            let items = pairs(entries, false, escape);
+            let items = object_items(entries, false, escape);
             if !items.is_empty() {
-                out.push((own, items.join(escape.delimiter(style))));
+                pairs.push((escaped_name, items.join(escape.delimiter(style))));
             }
         }
-        (one, _) => out.push((own, escape.value(one))),
+        (scalar, _) => pairs.push((escaped_name, escape.value(scalar))),
     }
 }
 
-/// Writes `name[key][0]=value` for every leaf; without recursion, since arguments may be nested deeply.
-fn deep(out: &mut Vec<(String, String)>, name: &str, value: &Value, escape: Escape) {
+/// Appends `name[key][0]=value` for every leaf. Not recursive, because arguments may be nested deeply.
+fn encode_deep(pairs: &mut Vec<(String, String)>, name: &str, value: &Value, escape: Escape) {
     let mut pending = vec![(name.to_owned(), value)];
     while let Some((name, value)) = pending.pop() {
-        let within = |key: &dyn std::fmt::Display| {
-            let mut inner = name.clone();
-            let _ = write!(inner, "[{key}]");
-            inner
-        };
+        let child_name = |key: &dyn std::fmt::Display| format!("{name}[{key}]");
         match value {
             Value::Null => {}
             Value::Array(items) => {
-                pending.extend(items.iter().enumerate().rev().map(|(at, item)| (within(&at), item)));
+                pending.extend(items.iter().enumerate().rev().map(|(at, item)| (child_name(&at), item)));
             }
             Value::Object(entries) => {
-                pending.extend(entries.iter().rev().map(|(key, value)| (within(key), value)));
+                pending.extend(entries.iter().rev().map(|(key, value)| (child_name(key), value)));
             }
-            one => out.push((escape.text(&name), escape.value(one))),
+            scalar => pairs.push((escape.text(&name), escape.value(scalar))),
         }
     }
 }

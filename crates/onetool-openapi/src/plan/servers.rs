@@ -1,4 +1,4 @@
-//! Where an API is, and how callers prove who they are, as the description says it.
+//! The servers and security schemes of a description.
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -6,25 +6,27 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use super::model::{Place, Scheme};
-use crate::document::{Document, Location};
-use crate::schema::Dialect;
+use crate::dialect::Dialect;
+use crate::document::{Document, parse};
+use crate::location::Location;
 
-/// Returns where the API is, for operations that do not say otherwise.
+/// Returns the URL of the API, for operations without their own server.
 pub(super) fn base_url(document: &Document<'_>, dialect: Dialect) -> Result<Url, String> {
     if dialect == Dialect::Swagger2 {
-        return swagger_base(document);
+        return swagger_base_url(document);
     }
-    match first(document.top("servers").as_ref()) {
+    match first_server(document.top_level("servers").as_ref()) {
         Some(server) => server.and_then(|url| resolve(&url, document.location)),
-        // Without servers the API is where its description is.
-        None => resolve("/", document.location).map_err(|_| "it names no server".to_owned()),
+        // Without servers, the API is on the host of its description.
+        None => resolve("/", document.location).map_err(|_| "the description lists no servers".to_owned()),
     }
 }
 
-/// Returns the server of a path or an operation; `None` if it has none of its own. It stays relative where the
-/// description itself is at no URL: only the configuration knows then where the API is.
+/// Returns the server that a path or an operation lists, if any.
+///
+/// If the description has no URL, a relative server stays relative: only the configuration knows where the API is.
 pub(super) fn own_server(servers: Option<&Value>, location: &Location) -> Option<Result<String, String>> {
-    let url = match first(servers)? {
+    let url = match first_server(servers)? {
         Ok(url) => url,
         Err(reason) => return Some(Err(reason)),
     };
@@ -36,16 +38,16 @@ pub(super) fn own_server(servers: Option<&Value>, location: &Location) -> Option
 }
 
 /// Returns the first server of a list, with the defaults of its variables; `None` if there is no list.
-fn first(servers: Option<&Value>) -> Option<Result<String, String>> {
+fn first_server(servers: Option<&Value>) -> Option<Result<String, String>> {
     let server = servers?.as_array()?.first()?;
     let Some(template) = server.get("url").and_then(Value::as_str) else {
-        return Some(Err("its first server has no url".into()));
+        return Some(Err("the first server has no url".into()));
     };
-    Some(filled(template, server.get("variables")))
+    Some(fill_variables(template, server.get("variables")))
 }
 
-/// Fills in the defaults of a server's variables.
-fn filled(template: &str, variables: Option<&Value>) -> Result<String, String> {
+/// Replaces a server's variables with their defaults.
+fn fill_variables(template: &str, variables: Option<&Value>) -> Result<String, String> {
     let mut url = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -68,29 +70,29 @@ fn resolve(url: &str, location: &Location) -> Result<Url, String> {
     let parsed = match (Url::parse(url), location) {
         (Ok(url), _) => url,
         (Err(url::ParseError::RelativeUrlWithoutBase), Location::Url(base)) => {
-            base.join(url).map_err(|error| format!("server '{url}': {error}"))?
+            base.join(url).map_err(|error| format!("invalid server URL '{url}': {error}"))?
         }
         (Err(url::ParseError::RelativeUrlWithoutBase), _) => {
-            return Err(format!("server '{url}' is relative, and the description has no URL"));
+            return Err(format!("server URL '{url}' is relative, but the description has no URL"));
         }
-        (Err(error), _) => return Err(format!("server '{url}': {error}")),
+        (Err(error), _) => return Err(format!("invalid server URL '{url}': {error}")),
     };
     if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() {
         return Ok(parsed);
     }
-    Err(format!("server '{url}' is not one of http or https"))
+    Err(format!("server URL '{url}' is not an http or https URL"))
 }
 
-fn swagger_base(document: &Document<'_>) -> Result<Url, String> {
-    let text = |key| document.top(key).and_then(|it| it.as_str().map(str::to_owned));
-    let own = match document.location {
+fn swagger_base_url(document: &Document<'_>) -> Result<Url, String> {
+    let text = |key| document.top_level(key).and_then(|it| it.as_str().map(str::to_owned));
+    let own_url = match document.location {
         Location::Url(url) => Some(url),
         _ => None,
     };
-    let schemes = document.top("schemes");
+    let schemes = document.top_level("schemes");
     let schemes: Vec<&str> =
         schemes.iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str).collect();
-    let scheme = match (schemes.contains(&"https"), schemes.contains(&"http"), own) {
+    let scheme = match (schemes.contains(&"https"), schemes.contains(&"http"), own_url) {
         (true, ..) => "https",
         (_, true, _) => "http",
         (.., Some(url)) => url.scheme(),
@@ -98,9 +100,9 @@ fn swagger_base(document: &Document<'_>) -> Result<Url, String> {
     };
     let host = text("host").filter(|it| !it.is_empty());
     let Some(host) =
-        host.or_else(|| own.map(|url| url[url::Position::BeforeHost..url::Position::AfterPort].into()))
+        host.or_else(|| own_url.map(|url| url[url::Position::BeforeHost..url::Position::AfterPort].into()))
     else {
-        return Err("it names no host".into());
+        return Err("the description has no host".into());
     };
     let path = text("basePath").unwrap_or_default();
     let slash = if path.starts_with('/') { "" } else { "/" };
@@ -109,14 +111,15 @@ fn swagger_base(document: &Document<'_>) -> Result<Url, String> {
 
 /// Returns the security schemes by name.
 pub(super) fn schemes(document: &Document<'_>, dialect: Dialect) -> IndexMap<String, Scheme> {
-    let found: Vec<_> = match dialect {
+    let entries: Vec<_> = match dialect {
         Dialect::Swagger2 => document.section("securityDefinitions").collect(),
         _ => document.subsection("components", "securitySchemes").collect(),
     };
-    let read = |raw: &RawValue| crate::document::parse(raw.get()).ok();
-    let scheme =
-        |(name, raw): (&str, &RawValue)| Some((name.to_owned(), scheme(&read(raw)?, document.location)));
-    found.into_iter().filter_map(scheme).collect()
+    let scheme = |(name, raw): (&str, &RawValue)| {
+        let value = parse(raw.get()).ok()?;
+        Some((name.to_owned(), scheme(&value, document.location)))
+    };
+    entries.into_iter().filter_map(scheme).collect()
 }
 
 fn scheme(value: &Value, location: &Location) -> Scheme {

@@ -1,20 +1,22 @@
-//! The translation, keyword by keyword.
+//! Translations of single keywords.
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Patterns, References, Translator};
+use super::{DefinitionNames, Patterns, Translator};
+use crate::dialect::Dialect;
 
-struct Named;
+/// Names definitions by the last step of a reference.
+struct LastStep;
 
-impl References for Named {
-    fn name_of(&mut self, reference: &str, _: bool) -> Option<String> {
+impl DefinitionNames for LastStep {
+    fn definition_name(&mut self, reference: &str, _: bool) -> Option<String> {
         reference.rsplit('/').next().map(str::to_owned)
     }
 }
 
 fn translated(dialect: Dialect, schema: Value) -> Value {
     let mut patterns = Patterns::default();
-    Translator { dialect, references: &mut Named, patterns: &mut patterns }.schema(schema)
+    Translator { dialect, names: &mut LastStep, patterns: &mut patterns }.schema(schema)
 }
 
 #[test]
@@ -73,7 +75,7 @@ fn oas_1_1_schemas_of_every_dialect_become_json_schema() {
 }
 
 #[test]
-fn seam_19_examples_hold_no_references() {
+fn seam_19_examples_contain_no_references() {
     let schema = json!({"type": "object", "example": {"$ref": "#/components/schemas/Url/example"}});
     assert_eq!(translated(Dialect::OpenApi30, schema), json!({"type": "object"}));
 }

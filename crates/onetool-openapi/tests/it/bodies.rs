@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Recorded, Upstream, call, invalid, load_at, openapi, tool};
 
 async fn sent(media: Value, args: Value) -> Recorded {
-    let upstream = Upstream::echo().await;
+    let upstream = Upstream::empty().await;
     let operation = json!({"operationId": "go", "requestBody": {"required": true, "content": media}});
     let api = load_at(&upstream, &openapi(json!({"/x": {"post": operation}}))).await;
     call(&api, "go", args).await.unwrap();
@@ -18,7 +18,7 @@ fn object() -> Value {
 }
 
 #[tokio::test]
-async fn oas_1_3_json_bodies_are_sent_as_the_api_wants_them() {
+async fn oas_1_3_json_bodies_have_the_shape_of_the_schema() {
     let json = |schema: Value| json!({"application/json": {"schema": schema}});
     for (schema, args, expected) in [
         (object(), json!({"name": "a", "owner": {"x": null}}), json!({"name": "a", "owner": {"x": null}})),
@@ -62,7 +62,7 @@ async fn oas_1_3_json_bodies_are_sent_as_the_api_wants_them() {
 }
 
 #[tokio::test]
-async fn oas_1_3_forms_are_sent_by_their_encoding() {
+async fn oas_1_3_forms_follow_their_encoding() {
     let form = |encoding: Value| json!({"application/x-www-form-urlencoded": {"schema": object(), "encoding": encoding}});
     let args = json!({"name": "a b&c", "tags": ["x", "y"], "owner": {"id": 1}});
     for (encoding, expected) in [
@@ -86,7 +86,7 @@ async fn oas_1_3_forms_are_sent_by_their_encoding() {
     }
 }
 
-/// Splits a multipart body into heads and contents.
+/// Splits a multipart body into headers and contents.
 fn parts(seen: &Recorded) -> Vec<(String, Vec<u8>)> {
     let content_type = seen.header("content-type").unwrap();
     let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
@@ -134,7 +134,7 @@ async fn oas_1_3_files_are_uploaded_as_files() {
 }
 
 #[tokio::test]
-async fn oas_1_3_text_and_bytes_are_sent_as_they_are() {
+async fn oas_1_3_text_and_bytes_are_sent_unchanged() {
     let seen = sent(json!({"text/plain": {"schema": {"type": "string"}}}), json!({"body": "grüße"})).await;
     assert_eq!((seen.text(), seen.header("content-type")), ("grüße", Some("text/plain; charset=utf-8")));
     let seen =
@@ -148,16 +148,16 @@ async fn oas_1_3_text_and_bytes_are_sent_as_they_are() {
     );
     let seen = sent(binary.clone(), json!({"body": "data:image/png;base64,AAH/"})).await;
     assert_eq!(seen.header("content-type"), Some("image/png"));
-    let upstream = Upstream::echo().await;
+    let upstream = Upstream::empty().await;
     let operation = json!({"operationId": "go", "requestBody": {"content": binary}});
     let api = load_at(&upstream, &openapi(json!({"/x": {"put": operation}}))).await;
     let error = call(&api, "go", json!({"body": "not base64!"})).await.unwrap_err();
-    assert!(error.to_string().contains("'body' is a file"), "{error}");
+    assert!(error.to_string().contains("'body' must be a file"), "{error}");
 }
 
 #[tokio::test]
 async fn oas_1_3_swagger_2_bodies_and_form_data() {
-    let upstream = Upstream::echo().await;
+    let upstream = Upstream::empty().await;
     let description = json!({"swagger": "2.0", "consumes": ["application/json"], "paths": {
         "/pet": {"post": {"operationId": "add", "parameters": [{"in": "body", "name": "pet", "required": true, "schema": {"$ref": "#/definitions/Pet"}}]}},
         "/list": {"post": {"operationId": "many", "parameters": [{"in": "body", "name": "pets", "schema": {"type": "array", "items": {"$ref": "#/definitions/Pet"}}}]}},
@@ -181,8 +181,8 @@ async fn oas_1_3_swagger_2_bodies_and_form_data() {
 }
 
 #[tokio::test]
-async fn oas_1_3_a_body_that_may_be_left_out_is_left_out_or_whole() {
-    let upstream = Upstream::echo().await;
+async fn oas_1_3_an_optional_body_is_omitted_or_complete() {
+    let upstream = Upstream::empty().await;
     let operation = json!({"operationId": "go", "requestBody": {"content": {"application/json": {"schema":
         {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string", "default": "x"}}, "required": ["a"]}}}}});
     let api = load_at(&upstream, &openapi(json!({"/x": {"patch": operation}}))).await;
@@ -190,7 +190,7 @@ async fn oas_1_3_a_body_that_may_be_left_out_is_left_out_or_whole() {
     let seen = upstream.only();
     assert_eq!((seen.body.len(), seen.header("content-type")), (0, None));
     assert!(invalid(tool(&api, "go"), &json!({"b": "y"})).unwrap().contains("\"a\""));
-    // Nobody fills in a default: in an update it would overwrite what is there.
+    // Defaults are not in the schema, or callers would fill them in and overwrite existing data in an update.
     assert_eq!(tool(&api, "go").spec().input_schema["properties"]["b"].get("default"), None);
     assert_eq!(tool(&api, "go").spec().input_schema["properties"]["b"]["description"], "(default: \"x\")");
 }

@@ -1,4 +1,4 @@
-//! Plans that are kept on disk.
+//! Cached plans.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,28 +24,28 @@ async fn loaded(text: &Value, options: &ApiOptions, cache: &Path) -> Api {
     load(Origin::Text { text: text.to_string(), base: None }, options.clone(), Some(cache)).await.unwrap()
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect()
+fn files(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory).unwrap().map(|it| it.unwrap().path()).collect()
 }
 
-fn everything(api: &Api) -> Vec<String> {
+fn specs(api: &Api) -> Vec<String> {
     api.tools.iter().map(|it| format!("{:?}", it.spec())).collect()
 }
 
 #[tokio::test]
-async fn oas_1_6_a_kept_plan_gives_the_same_api() {
-    let (upstream, folder) = (Upstream::echo().await, tempfile::tempdir().unwrap());
-    let cache = folder.path().join("deep/er");
+async fn oas_1_6_a_cached_plan_gives_the_same_api() {
+    let (upstream, directory) = (Upstream::empty().await, tempfile::tempdir().unwrap());
+    let cache = directory.path().join("deep/er");
     let options = options_at(&upstream);
     let cold = loaded(&description(), &options, &cache).await;
-    let kept = loaded(&description(), &options, &cache).await;
-    assert_eq!((cold.report.from_cache, kept.report.from_cache), (false, true));
-    assert_eq!(everything(&cold), everything(&kept));
-    let mut report = kept.report.clone();
+    let cached = loaded(&description(), &options, &cache).await;
+    assert_eq!((cold.report.from_cache, cached.report.from_cache), (false, true));
+    assert_eq!(specs(&cold), specs(&cached));
+    let mut report = cached.report.clone();
     report.from_cache = false;
     assert_eq!(report, cold.report);
-    assert_eq!(report.left_out.len(), 1);
-    call(&kept, "a", json!({"id": "1", "x": {}})).await.unwrap();
+    assert_eq!(report.skipped.len(), 1);
+    call(&cached, "a", json!({"id": "1", "x": {}})).await.unwrap();
     let seen = upstream.only();
     assert_eq!((seen.line.as_str(), seen.json()), ("POST /a/1", json!({"x": {}})));
     let file = files(&cache).pop().unwrap();
@@ -53,67 +53,67 @@ async fn oas_1_6_a_kept_plan_gives_the_same_api() {
 }
 
 #[tokio::test]
-async fn oas_1_6_another_description_or_another_choice_is_another_plan() {
-    let (upstream, folder) = (Upstream::echo().await, tempfile::tempdir().unwrap());
+async fn oas_1_6_a_changed_description_or_option_gives_a_new_plan() {
+    let (upstream, directory) = (Upstream::empty().await, tempfile::tempdir().unwrap());
     let options = options_at(&upstream);
-    loaded(&description(), &options, folder.path()).await;
+    loaded(&description(), &options, directory.path()).await;
     let mut changed = description();
     changed["info"]["title"] = json!("Other");
-    assert!(!loaded(&changed, &options, folder.path()).await.report.from_cache);
+    assert!(!loaded(&changed, &options, directory.path()).await.report.from_cache);
     let mut other = options.clone();
     other.exclude.methods = vec!["delete".into()];
-    let api = loaded(&description(), &other, folder.path()).await;
+    let api = loaded(&description(), &other, directory.path()).await;
     assert_eq!((api.report.from_cache, api.tools.len()), (false, 1));
     let mut other = options.clone();
     other.name = "other".into();
-    assert!(!loaded(&description(), &other, folder.path()).await.report.from_cache);
-    assert_eq!(files(folder.path()).len(), 4);
-    // Credentials and addresses are no part of a plan.
+    assert!(!loaded(&description(), &other, directory.path()).await.report.from_cache);
+    assert_eq!(files(directory.path()).len(), 4);
+    // Credentials and addresses are not part of a plan.
     let mut other = options.clone();
     other.base_url = Some("https://elsewhere.example".parse().unwrap());
-    assert!(loaded(&description(), &other, folder.path()).await.report.from_cache);
+    assert!(loaded(&description(), &other, directory.path()).await.report.from_cache);
 }
 
 #[tokio::test]
-async fn oas_1_6_a_damaged_or_foreign_plan_is_made_anew() {
-    let (upstream, folder) = (Upstream::echo().await, tempfile::tempdir().unwrap());
+async fn oas_1_6_a_corrupt_or_foreign_plan_is_rebuilt() {
+    let (upstream, directory) = (Upstream::empty().await, tempfile::tempdir().unwrap());
     let options = options_at(&upstream);
-    let cold = loaded(&description(), &options, folder.path()).await;
-    let file = files(folder.path()).pop().unwrap();
+    let cold = loaded(&description(), &options, directory.path()).await;
+    let file = files(directory.path()).pop().unwrap();
     let good = fs::read(&file).unwrap();
     let mut flipped = good.clone();
     *flipped.last_mut().unwrap() ^= 1;
-    for bad in
+    for corrupt in
         [Vec::new(), b"garbage".to_vec(), good[..good.len() / 2].to_vec(), good[..43].to_vec(), flipped]
     {
-        fs::write(&file, bad).unwrap();
-        let api = loaded(&description(), &options, folder.path()).await;
+        fs::write(&file, corrupt).unwrap();
+        let api = loaded(&description(), &options, directory.path()).await;
         assert!(!api.report.from_cache);
-        assert_eq!(everything(&api), everything(&cold));
+        assert_eq!(specs(&api), specs(&cold));
         assert_eq!(fs::read(&file).unwrap(), good);
     }
 }
 
 #[tokio::test]
-async fn oas_1_6_a_folder_that_cannot_be_written_is_no_reason_to_fail() {
-    let (upstream, folder) = (Upstream::echo().await, tempfile::tempdir().unwrap());
-    let file = folder.path().join("a-file");
+async fn oas_1_6_loading_works_without_a_writable_cache() {
+    let (upstream, directory) = (Upstream::empty().await, tempfile::tempdir().unwrap());
+    let file = directory.path().join("a-file");
     fs::write(&file, "").unwrap();
     let api = loaded(&description(), &options_at(&upstream), &file.join("cache")).await;
     assert_eq!(api.tools.len(), 2);
 }
 
 #[tokio::test]
-async fn oas_1_6_what_is_spread_over_files_is_planned_every_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let cache = folder.path().join("cache");
+async fn oas_1_6_plans_of_several_files_are_not_cached() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join("cache");
     let mut description =
         openapi(json!({"/a": {"get": {"operationId": "a", "parameters": [{"$ref": "p.json"}]}}}));
     description["servers"] = json!([{"url": "https://x.example"}]);
-    let path = folder.path().join("openapi.json");
+    let path = directory.path().join("openapi.json");
     fs::write(&path, description.to_string()).unwrap();
     for name in ["one", "two"] {
-        fs::write(folder.path().join("p.json"), json!({"name": name, "in": "query"}).to_string()).unwrap();
+        fs::write(directory.path().join("p.json"), json!({"name": name, "in": "query"}).to_string()).unwrap();
         let api = load(Origin::File(path.clone()), ApiOptions::new("x"), Some(&cache)).await.unwrap();
         assert_eq!(api.tools[0].spec().signature(), format!("x.a({name}: Any = '...')"));
     }

@@ -1,4 +1,4 @@
-//! Credentials: where they go, and where they never go.
+//! Credentials: where they are sent, and where they are not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn secured(schemes: Value, security: Value) -> Value {
 }
 
 async fn sent(description: Value, auth: Auth) -> Recorded {
-    let upstream = Upstream::echo().await;
+    let upstream = Upstream::empty().await;
     let mut options = options_at(&upstream);
     options.auth = auth;
     let api = load_text(description.to_string(), options).await.unwrap();
@@ -34,8 +34,8 @@ fn basic() -> Credential {
 async fn oas_1_3_credentials_go_where_the_security_scheme_says() {
     let key = |place: &str| json!({"k": {"type": "apiKey", "in": place, "name": "X-Key"}});
     let use_k = json!([{"k": []}]);
-    let api_key = || Auth::of(Credential::ApiKey(SECRET.into()));
-    let bearer = || Auth::of(Credential::Bearer(SECRET.into()));
+    let api_key = || Auth::from(Credential::ApiKey(SECRET.into()));
+    let bearer = || Auth::from(Credential::Bearer(SECRET.into()));
     let seen = sent(secured(key("header"), use_k.clone()), api_key()).await;
     assert_eq!(seen.header("x-key"), Some(SECRET));
     let seen = sent(secured(key("query"), use_k.clone()), api_key()).await;
@@ -54,23 +54,23 @@ async fn oas_1_3_credentials_go_where_the_security_scheme_says() {
         assert_eq!(seen.header("authorization").unwrap(), format!("Bearer {SECRET}"), "{scheme}");
     }
     let seen =
-        sent(secured(json!({"k": {"type": "http", "scheme": "basic"}}), use_k.clone()), Auth::of(basic()))
+        sent(secured(json!({"k": {"type": "http", "scheme": "basic"}}), use_k.clone()), Auth::from(basic()))
             .await;
     assert_eq!(seen.header("authorization"), Some("Basic dXNlcjpzM2NyM3QtY2FuYXJ5"));
-    // Swagger 2.0 writes them elsewhere.
+    // Swagger 2.0 has them under another key.
     let swagger = json!({"swagger": "2.0", "paths": {"/x": {"get": {"operationId": "go", "security": [{"k": []}]}}},
                          "securityDefinitions": {"k": {"type": "apiKey", "in": "header", "name": "X-Key"}}});
     assert_eq!(sent(swagger, api_key()).await.header("x-key"), Some(SECRET));
 }
 
 #[tokio::test]
-async fn oas_1_3_the_first_alternative_that_credentials_are_there_for_is_used() {
+async fn oas_1_3_the_first_requirement_with_complete_credentials_is_used() {
     let schemes = json!({"a": {"type": "apiKey", "in": "header", "name": "A"}, "b": {"type": "apiKey", "in": "header", "name": "B"},
                          "t": {"type": "http", "scheme": "bearer"}});
     let named = |names: &[&str]| {
         let credential =
             |name: &&str| ((*name).to_owned(), Credential::ApiKey(format!("key-of-{name}").as_str().into()));
-        Auth { any: None, schemes: names.iter().map(credential).collect() }
+        Auth { default: None, schemes: names.iter().map(credential).collect() }
     };
     let both =
         sent(secured(schemes.clone(), json!([{"t": []}, {"a": [], "b": []}])), named(&["a", "b"])).await;
@@ -80,15 +80,15 @@ async fn oas_1_3_the_first_alternative_that_credentials_are_there_for_is_used() 
     );
     let one = sent(secured(schemes.clone(), json!([{"a": [], "b": []}])), named(&["a"])).await;
     assert_eq!(one.header("a"), None);
-    // An operation that is open to everybody gets none; one that says nothing gets the general one.
+    // A public operation gets no credential; one without security requirements gets the default.
     let mut open = secured(schemes.clone(), json!([{"t": []}]));
     open["paths"]["/x"]["get"]["security"] = json!([]);
-    assert_eq!(sent(open, Auth::of(Credential::Bearer(SECRET.into()))).await.header("authorization"), None);
+    assert_eq!(sent(open, Auth::from(Credential::Bearer(SECRET.into()))).await.header("authorization"), None);
     let silent = openapi(json!({"/x": {"get": {"operationId": "go"}}}));
-    assert!(sent(silent, Auth::of(basic())).await.header("authorization").unwrap().starts_with("Basic "));
+    assert!(sent(silent, Auth::from(basic())).await.header("authorization").unwrap().starts_with("Basic "));
 }
 
-/// An API whose tokens end when it says so, and the server that gives them out.
+/// Loads an API that accepts only the current token, from a server that also issues tokens.
 async fn with_tokens(accepts_header: bool) -> (Upstream, Api, Arc<AtomicUsize>) {
     let valid = Arc::new(AtomicUsize::new(1));
     let current = valid.clone();
@@ -108,7 +108,7 @@ async fn with_tokens(accepts_header: bool) -> (Upstream, Api, Arc<AtomicUsize>) 
     .await;
     let schemes = json!({"o": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": upstream.url("/token").as_str(), "scopes": {}}}}});
     let mut options = options_at(&upstream);
-    options.auth = Auth::of(Credential::ClientCredentials {
+    options.auth = Auth::from(Credential::ClientCredentials {
         client_id: "me".into(),
         client_secret: SECRET.into(),
         scopes: vec![],
@@ -120,7 +120,7 @@ async fn with_tokens(accepts_header: bool) -> (Upstream, Api, Arc<AtomicUsize>) 
 }
 
 #[tokio::test]
-async fn oas_1_3_tokens_of_a_client_are_fetched_kept_and_renewed_once() {
+async fn oas_1_3_client_tokens_are_fetched_cached_and_renewed_once() {
     let (upstream, api, valid) = with_tokens(true).await;
     let go = async || call(&api, "go", json!({})).await.unwrap();
     assert!(!go().await.is_error);
@@ -130,7 +130,7 @@ async fn oas_1_3_tokens_of_a_client_are_fetched_kept_and_renewed_once() {
     assert_eq!(lines, ["POST /token", "GET /x", "GET /x"]);
     assert_eq!(seen[0].text(), "grant_type=client_credentials&scope=read+write");
     assert_eq!(seen[0].header("authorization"), Some("Basic bWU6czNjcjN0LWNhbmFyeQ=="));
-    // The token is refused before its time: a new one, and one more try.
+    // The token is rejected before it expires: fetch a new one and retry once.
     valid.store(2, Ordering::SeqCst);
     assert!(!go().await.is_error);
     let lines: Vec<String> = upstream.take().into_iter().map(|it| it.line).collect();
@@ -141,14 +141,14 @@ async fn oas_1_3_tokens_of_a_client_are_fetched_kept_and_renewed_once() {
 }
 
 #[tokio::test]
-async fn oas_1_3_an_api_that_always_refuses_is_asked_twice_and_no_more() {
+async fn oas_1_3_a_rejected_token_is_renewed_only_once() {
     let upstream = Upstream::start(|seen| match seen.line.as_str() {
         "POST /token" => Reply::json(&json!({"access_token": "useless-token"})),
         _ => Reply::new(401, "text/plain", "bad token useless-token"),
     })
     .await;
     let mut options = options_at(&upstream);
-    options.auth = Auth::of(Credential::ClientCredentials {
+    options.auth = Auth::from(Credential::ClientCredentials {
         client_id: "me".into(),
         client_secret: SECRET.into(),
         scopes: vec!["s".into()],
@@ -165,8 +165,8 @@ async fn oas_1_3_an_api_that_always_refuses_is_asked_twice_and_no_more() {
 #[tokio::test]
 async fn l2_credentials_never_show_in_errors_or_debug_output() {
     let upstream = Upstream::start(|seen| {
-        let told = format!("{{\"you\": \"sent {} and {:?}\"}}", seen.line, seen.headers);
-        Reply::new(403, "application/json", told.replace("\\\"", "").replace("\", \"", " "))
+        let echo = format!("{{\"you\": \"sent {} and {:?}\"}}", seen.line, seen.headers);
+        Reply::new(403, "application/json", echo.replace("\\\"", "").replace("\", \"", " "))
     })
     .await;
     let schemes = json!({"q": {"type": "apiKey", "in": "query", "name": "key"}, "b": {"type": "http", "scheme": "basic"}});
@@ -185,7 +185,7 @@ async fn l2_credentials_never_show_in_errors_or_debug_output() {
     {
         assert!(!shown.contains(secret), "{secret} in {shown}");
     }
-    // Nobody listens there: the error names the host, not the query.
+    // Nothing listens there: the error names the host, not the query.
     options.base_url = Some("http://127.0.0.1:9/".parse().unwrap());
     let schemes = json!({"q": {"type": "apiKey", "in": "query", "name": "key"}});
     let api = load_text(secured(schemes, json!([{"q": []}])).to_string(), options).await.unwrap();
@@ -202,10 +202,10 @@ async fn a5_credentials_over_plain_http_to_another_host_are_refused_at_load() {
         change(&mut options);
         load_text(description.to_string(), options).await.map(|_| ())
     };
-    let bearer = |options: &mut ApiOptions| options.auth = Auth::of(Credential::Bearer(SECRET.into()));
+    let bearer = |options: &mut ApiOptions| options.auth = Auth::from(Credential::Bearer(SECRET.into()));
     let header = |options: &mut ApiOptions| _ = options.headers.insert("X-Api-Key".into(), SECRET.into());
     let tokens = |options: &mut ApiOptions| {
-        options.auth = Auth::of(Credential::ClientCredentials {
+        options.auth = Auth::from(Credential::ClientCredentials {
             client_id: "me".into(),
             client_secret: SECRET.into(),
             scopes: vec![],
@@ -229,7 +229,7 @@ async fn a5_credentials_over_plain_http_to_another_host_are_refused_at_load() {
         .unwrap();
     load("https://api.example", bearer).await.unwrap();
     load("http://localhost:1", bearer).await.unwrap();
-    // An operation with a server of its own gets none of them, so that nobody can read them.
+    // An operation with its own server gets no credentials, so plain http is fine.
     let mut mixed = openapi(
         json!({"/x": {"get": {"operationId": "go"}}, "/y": {"get": {"operationId": "y", "servers": [{"url": "http://other.example"}]}}}),
     );
@@ -240,19 +240,21 @@ async fn a5_credentials_over_plain_http_to_another_host_are_refused_at_load() {
     assert_eq!(api.tools.len(), 2);
     assert_eq!(
         api.report.warnings,
-        ["operations at http://other.example are called without credentials, which go to one origin only"]
+        [
+            "operations at http://other.example are called without credentials, which are sent to one origin only"
+        ]
     );
 }
 
 #[tokio::test]
 async fn p4_a_server_that_only_the_description_names_gets_no_credentials_of_the_operators() {
-    let (named, other) = (Upstream::echo().await, Upstream::echo().await);
+    let (named, other) = (Upstream::empty().await, Upstream::empty().await);
     let mut description = openapi(json!({
         "/x": {"get": {"operationId": "x"}}, "/y": {"get": {"operationId": "y", "servers": [{"url": other.url("/").as_str()}]}}
     }));
     description["servers"] = json!([{"url": named.url("/").as_str()}]);
     let mut options = ApiOptions::new("api");
-    options.auth = Auth::of(Credential::Bearer(SECRET.into()));
+    options.auth = Auth::from(Credential::Bearer(SECRET.into()));
     options.headers.insert("X-Key".into(), SECRET.into());
     options.allow_private = true;
     let api = load_text(description.to_string(), options).await.unwrap();
@@ -280,11 +282,11 @@ fn with_token_url(token_url: &str) -> String {
 
 #[tokio::test]
 async fn h11_a_client_secret_is_not_sent_to_a_token_url_that_only_the_description_names() {
-    let (api, thief) = (Upstream::echo().await, Upstream::echo().await);
+    let (api, thief) = (Upstream::empty().await, Upstream::empty().await);
     let stolen = thief.url("/token");
     let origin = |upstream: &Upstream| upstream.url("/").origin().ascii_serialization();
-    let any = Auth::of(client(None));
-    let named = Auth { any: None, schemes: [("o".to_owned(), client(None))].into() };
+    let any = Auth::from(client(None));
+    let named = Auth { default: None, schemes: [("o".to_owned(), client(None))].into() };
     for (auth, key) in
         [(any, "auth.client_credentials.token_url"), (named, "auth.schemes.o.client_credentials.token_url")]
     {
@@ -293,25 +295,25 @@ async fn h11_a_client_secret_is_not_sent_to_a_token_url_that_only_the_descriptio
         options.auth = auth;
         let error = load_text(with_token_url(stolen.as_str()), options).await.map(|_| ()).unwrap_err();
         let expected = format!(
-            "the description wants the client secret sent to {}, but the API is at {}; set {key} to that tokenUrl \
-             if you trust it",
+            "the description asks to send the client secret to {}, but the API is at {}; if you trust that tokenUrl, \
+             set {key} to it",
             origin(&thief),
             origin(&api)
         );
         assert_eq!(error.to_string(), expected);
     }
     assert!(thief.take().is_empty());
-    // The operator may point it there, and a description may point it to its own API.
+    // The operator may allow that URL, and the description may name a URL on the origin of its API.
     for (described, given) in [(stolen.as_str(), Some(&stolen)), (api.url("/token").as_str(), None)] {
         let mut options = options_at(&api);
-        options.auth = Auth::of(client(given.cloned()));
+        options.auth = Auth::from(client(given.cloned()));
         load_text(with_token_url(described), options).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn h11_a_client_secret_does_not_follow_a_redirect() {
-    let thief = Upstream::echo().await;
+    let thief = Upstream::empty().await;
     let target = thief.url("/token").to_string();
     let api = Upstream::start(move |_| Reply {
         status: 307,
@@ -321,7 +323,7 @@ async fn h11_a_client_secret_does_not_follow_a_redirect() {
     .await;
     let mut options = options_at(&api);
     options.allow_private = true;
-    options.auth = Auth::of(client(None));
+    options.auth = Auth::from(client(None));
     let loaded = load_text(with_token_url(api.url("/token").as_str()), options).await.unwrap();
     let error = call(&loaded, "go", json!({})).await.unwrap_err().to_string();
     assert!(error.contains("cannot get an OAuth2 token: HTTP 307"), "{error}");
@@ -330,7 +332,7 @@ async fn h11_a_client_secret_does_not_follow_a_redirect() {
 
 #[tokio::test]
 async fn h11_credentials_go_to_another_server_than_the_descriptions_only_if_the_operator_says_so() {
-    let (home, other) = (Upstream::echo().await, Upstream::echo().await);
+    let (home, other) = (Upstream::empty().await, Upstream::empty().await);
     let mut description = openapi(json!({
         "/x": {"get": {"operationId": "x"}},
         "/y": {"get": {"operationId": "y", "servers": [{"url": other.url("/").as_str()}]}},
@@ -342,9 +344,9 @@ async fn h11_credentials_go_to_another_server_than_the_descriptions_only_if_the_
         let origin = onetool_openapi::Origin::Text { text: description.to_string(), base };
         onetool_openapi::load(origin, options, None).await
     };
-    let bearer = |options: &mut ApiOptions| options.auth = Auth::of(Credential::Bearer(SECRET.into()));
+    let bearer = |options: &mut ApiOptions| options.auth = Auth::from(Credential::Bearer(SECRET.into()));
     let header = |options: &mut ApiOptions| _ = options.headers.insert("X-Api-Key".into(), SECRET.into());
-    // The description is at home and says that the API is elsewhere.
+    // The description is at `home` and names a server at `other`.
     description["servers"] = json!([{"url": other.url("/").as_str()}]);
     for change in [bearer as fn(&mut ApiOptions), header] {
         let error = load(&description, Some(home.url("/spec.json")), change).await.map(|_| ()).unwrap_err();
@@ -353,7 +355,7 @@ async fn h11_credentials_go_to_another_server_than_the_descriptions_only_if_the_
         assert!(text.contains("set base_url") && !text.contains(SECRET), "{text}");
     }
     load(&description, Some(home.url("/spec.json")), |_| {}).await.unwrap();
-    // A description on disk is the operator's, and so is the server that it names; one operation's own server is not.
+    // A description on disk is trusted, and so is the server it names, but not the own server of a single operation.
     description["servers"] = json!([{"url": home.url("/").as_str()}]);
     for base in [None, Some(home.url("/spec.json"))] {
         let api = load(&description, base, bearer).await.unwrap();
@@ -367,14 +369,14 @@ async fn h11_credentials_go_to_another_server_than_the_descriptions_only_if_the_
 #[tokio::test]
 async fn h11_a_token_of_any_lifetime_is_used() {
     for lifetime in ["1e400", "99999999999999999999", "-5", "1.5e3", "\"3600\"", "null", "[]"] {
-        let answer = format!(r#"{{"access_token": "token-of-mine", "expires_in": {lifetime}}}"#);
+        let response = format!(r#"{{"access_token": "token-of-mine", "expires_in": {lifetime}}}"#);
         let upstream = Upstream::start(move |seen| match seen.line.as_str() {
-            "POST /token" => Reply::new(200, "application/json", answer.clone()),
+            "POST /token" => Reply::new(200, "application/json", response.clone()),
             _ => Reply::json(&json!({"ok": true})),
         })
         .await;
         let mut options = options_at(&upstream);
-        options.auth = Auth::of(client(None));
+        options.auth = Auth::from(client(None));
         let api = load_text(with_token_url(upstream.url("/token").as_str()), options).await.unwrap();
         assert!(!call(&api, "go", json!({})).await.unwrap().is_error, "{lifetime}");
         let seen = upstream.take();

@@ -1,4 +1,4 @@
-//! Where descriptions come from, what they refer to, and what is wrong with some of them.
+//! Sources of descriptions, references, servers, and invalid descriptions.
 
 use std::fs;
 
@@ -14,16 +14,16 @@ fn pets(version: &str) -> Value {
 }
 
 #[tokio::test]
-async fn oas_1_1_json_and_yaml_of_every_version_from_text_file_and_url() {
+async fn oas_1_1_json_and_yaml_of_every_version_load_from_text_file_and_url() {
     let swagger = json!({"swagger": "2.0", "info": {"title": "Pets", "version": "7"}, "host": "pets.example", "schemes": ["http", "https"], "basePath": "/v1",
         "paths": {"/pets/{petId}": {"get": {"operationId": "getPet", "parameters": [{"name": "petId", "in": "path", "required": true, "type": "integer"}]}}}});
     for description in [pets("3.0.3"), pets("3.1.0"), swagger] {
-        let folder = tempfile::tempdir().unwrap();
-        let (json, yaml) = (folder.path().join("api.json"), folder.path().join("api.yaml"));
+        let directory = tempfile::tempdir().unwrap();
+        let (json, yaml) = (directory.path().join("api.json"), directory.path().join("api.yaml"));
         fs::write(&json, format!("\u{feff}{description}")).unwrap();
-        let written = serde_saphyr::to_string(&description).unwrap();
-        fs::write(&yaml, &written).unwrap();
-        let upstream = Upstream::start(move |_| Reply::new(200, "text/yaml", written.clone())).await;
+        let yaml_text = serde_saphyr::to_string(&description).unwrap();
+        fs::write(&yaml, &yaml_text).unwrap();
+        let upstream = Upstream::start(move |_| Reply::new(200, "text/yaml", yaml_text.clone())).await;
         let text = description.to_string();
         for origin in [
             Origin::Text { text, base: None },
@@ -40,7 +40,7 @@ async fn oas_1_1_json_and_yaml_of_every_version_from_text_file_and_url() {
 }
 
 #[tokio::test]
-async fn oas_1_1_yaml_keeps_its_scalars() {
+async fn oas_1_1_yaml_scalars_stay_strings() {
     let yaml = "openapi: 3.1.0\nservers: [{url: 'https://x.example'}]\npaths:\n  /a:\n    get:\n      operationId: no\n      parameters:\n        \
                 - {name: on, in: query, schema: {type: string, enum: [yes, no, 'true', 2020-01-01]}}\n      \
                 responses:\n        200: {description: ok}\n";
@@ -51,7 +51,7 @@ async fn oas_1_1_yaml_keeps_its_scalars() {
 
 #[tokio::test]
 async fn oas_1_1_references_of_every_kind_are_followed() {
-    let upstream = Upstream::echo().await;
+    let upstream = Upstream::empty().await;
     let mut description = openapi(json!({
         "/a/{id}": {
             "parameters": [{"$ref": "#/components/parameters/Alias"}, {"name": "common", "in": "query"}],
@@ -75,7 +75,7 @@ async fn oas_1_1_references_of_every_kind_are_followed() {
     assert_eq!(upstream.only().line, "GET /a/1?common=x");
     assert!(crate::support::invalid(tool(&api, "a"), &json!({"id": "1234", "common": "x"})).is_some());
     assert!(crate::support::invalid(tool(&api, "a"), &json!({"id": "1"})).is_some());
-    // `id` is taken by the path, so the body is nested; the schema that contains itself is there once.
+    // `id` is taken by the path, so the body is nested. The recursive schema is included once.
     call(&api, "put", json!({"id": "1", "body": {"next": {"next": {"id": "x"}}}})).await.unwrap();
     assert_eq!(upstream.only().json(), json!({"next": {"next": {"id": "x"}}}));
     let definitions = tool(&api, "put").spec().input_schema["$defs"].as_object().unwrap().len();
@@ -89,7 +89,7 @@ async fn oas_1_6_one_bad_operation_is_reported_and_the_rest_load() {
     let mut description = openapi(json!({
         "/good": {"get": {"operationId": "good"}},
         "/p": {"get": {"operationId": "dangling", "parameters": [{"$ref": "#/components/parameters/None"}]}},
-        "/q": {"get": {"operationId": "circle", "parameters": [{"$ref": "#/components/parameters/A"}]}},
+        "/q": {"get": {"operationId": "cycle", "parameters": [{"$ref": "#/components/parameters/A"}]}},
         "/r": {"get": {"operationId": "nowhere", "parameters": [{"name": "x", "in": "moon"}]}},
         "/s": {"get": {"operationId": "nameless", "parameters": [{"in": "query"}]}},
         "/t": {"get": "what"},
@@ -104,23 +104,23 @@ async fn oas_1_6_one_bad_operation_is_reported_and_the_rest_load() {
     let api = load_text(description.to_string(), options).await.unwrap();
     let names: Vec<&str> = api.tools.iter().map(|it| it.spec().name.tool()).collect();
     assert_eq!(names, ["good", "nameless", "schema", "server"]);
-    let left_out: Vec<(&str, &str)> =
-        api.report.left_out.iter().map(|(key, why)| (key.as_str(), why.as_str())).collect();
+    let skipped: Vec<(&str, &str)> =
+        api.report.skipped.iter().map(|(key, reason)| (key.as_str(), reason.as_str())).collect();
     assert_eq!(
-        left_out,
+        skipped,
         [
-            ("dangling", "'#/components/parameters/None' points at nothing"),
-            ("circle", "more than 32 references lead from one to the next"),
-            ("nowhere", "parameter 'x' is in 'moon', which is no place for one"),
-            ("GET /t", "it is no object"),
-            ("/u", "its path item is no object"),
+            ("dangling", "'#/components/parameters/None' does not exist"),
+            ("cycle", "reference chain is too long (limit 32)"),
+            ("nowhere", "parameter 'x' has an invalid 'in': 'moon'"),
+            ("GET /t", "it is not an object"),
+            ("/u", "its path item is not an object"),
         ]
     );
     assert_eq!(
         api.report.warnings,
         [
             "skipped a parameter without a name in /s",
-            "'#/components/schemas/None' points at nothing; anything is accepted there"
+            "'#/components/schemas/None' does not exist; accepting any value there"
         ]
     );
 }
@@ -140,12 +140,12 @@ async fn oas_1_6_a_hundred_bad_operations_are_reported_one_by_one() {
     options.base_url = Some("https://x.example".parse().unwrap());
     let api = load_text(openapi(Value::Object(paths)).to_string(), options).await.unwrap();
     assert_eq!(api.tools.iter().map(|it| it.spec().name.tool()).collect::<Vec<_>>(), ["good"]);
-    assert_eq!(api.report.left_out.len(), 100);
-    assert_eq!(api.report.left_out[99].0, "bad99");
+    assert_eq!(api.report.skipped.len(), 100);
+    assert_eq!(api.report.skipped[99].0, "bad99");
 }
 
 #[tokio::test]
-async fn oas_1_6_a_description_of_30_mb_loads_and_one_that_is_cut_off_says_where() {
+async fn oas_1_6_a_description_of_30_mb_loads_and_a_truncated_one_says_where_it_ends() {
     let long = "x".repeat(1 << 20);
     let paths: serde_json::Map<String, Value> = (0..30)
         .map(|number| {
@@ -167,7 +167,7 @@ async fn oas_1_6_a_description_of_30_mb_loads_and_one_that_is_cut_off_says_where
 }
 
 #[tokio::test]
-async fn oas_1_6_what_is_no_description_says_why() {
+async fn oas_1_6_an_invalid_description_says_why() {
     let deep =
         format!("{{\"openapi\": \"3.0.0\", \"info\": {}1{}}}", "[".repeat(200_000), "]".repeat(200_000));
     let bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n\
@@ -178,7 +178,7 @@ async fn oas_1_6_what_is_no_description_says_why() {
         ("{} x", "is not valid JSON: trailing characters"),
         ("openapi: [", "is not valid YAML"),
         ("", "is not an OpenAPI description"),
-        ("[]", "it has neither 'openapi' nor 'swagger'"),
+        ("[]", "neither 'openapi' nor 'swagger' is set"),
         ("{\"openapi\": \"4.0\"}", "OpenAPI 4.0 is not supported"),
         ("{\"swagger\": \"1.2\"}", "Swagger 1.2 is not supported"),
         (bomb, "is not valid YAML"),
@@ -186,7 +186,7 @@ async fn oas_1_6_what_is_no_description_says_why() {
         let error = load_text(text, ApiOptions::new("x")).await.err().unwrap();
         assert!(error.to_string().contains(expected), "{text}: {error}");
     }
-    // Nesting that nobody looks at is no reason to fail, and never one to crash.
+    // Deep nesting in an unused part is not an error, and in a used part it must not crash.
     assert_eq!(load_text(deep, ApiOptions::new("x")).await.unwrap().report.operations, 0);
     let deep = format!(
         "{{\"openapi\": \"3.0.0\", \"paths\": {{\"/a\": {{\"get\": {}1{}}}}}}}",
@@ -194,7 +194,7 @@ async fn oas_1_6_what_is_no_description_says_why() {
         "]".repeat(100_000)
     );
     let api = load_text(deep, ApiOptions::new("x")).await.unwrap();
-    assert!(api.report.left_out[0].1.contains("recursion limit"), "{:?}", api.report);
+    assert!(api.report.skipped[0].1.contains("recursion limit"), "{:?}", api.report);
     let mut options = ApiOptions::new("x");
     options.limits.document_bytes = 10;
     let error = load_text("{\"openapi\": \"3.0.0\"}", options).await.err().unwrap();
@@ -202,8 +202,8 @@ async fn oas_1_6_what_is_no_description_says_why() {
 }
 
 #[tokio::test]
-async fn oas_1_3_servers_with_variables_of_paths_of_operations_and_relative_ones() {
-    let upstream = Upstream::echo().await;
+async fn oas_1_3_servers_may_have_variables_be_relative_and_belong_to_paths_or_operations() {
+    let upstream = Upstream::empty().await;
     let port = upstream.address.port().to_string();
     let mut description = openapi(json!({
         "/a": {"get": {"operationId": "a"}},
@@ -228,20 +228,20 @@ async fn oas_1_3_servers_with_variables_of_paths_of_operations_and_relative_ones
         call(&api, name, args).await.unwrap();
         assert_eq!(upstream.only().line, line);
     }
-    assert_eq!(api.report.left_out[0].0, "d");
+    assert_eq!(api.report.skipped[0].0, "d");
 }
 
 #[tokio::test]
-async fn seam_3_base_url_takes_the_place_of_every_server_and_keeps_the_path_that_one_adds() {
-    let upstream = Upstream::echo().await;
-    let of = |id: &str, url: &str| json!({"get": {"operationId": id, "servers": [{"url": url}]}});
+async fn seam_3_base_url_replaces_every_server_and_keeps_the_path_that_a_server_adds() {
+    let upstream = Upstream::empty().await;
+    let with_server = |id: &str, url: &str| json!({"get": {"operationId": id, "servers": [{"url": url}]}});
     let mut description = openapi(json!({
         "/a": {"get": {"operationId": "plain"}},
-        "/b": of("same", "https://other.example/v1"),
-        "/c": of("longer", "https://uploads.example/v1/upload/"),
-        "/d": of("another", "https://other.example/v1beta"),
-        "/e": of("relative", "/v1/inner"),
-        "/f": of("unnamed", "https://{tenant}.example/v1"),
+        "/b": with_server("same", "https://other.example/v1"),
+        "/c": with_server("longer", "https://uploads.example/v1/upload/"),
+        "/d": with_server("another", "https://other.example/v1beta"),
+        "/e": with_server("relative", "/v1/inner"),
+        "/f": with_server("unnamed", "https://{tenant}.example/v1"),
         "/g": {"servers": [{"url": "https://paths.example/v1/path"}], "get": {"operationId": "path"}},
     }));
     let expected = [
@@ -256,16 +256,16 @@ async fn seam_3_base_url_takes_the_place_of_every_server_and_keeps_the_path_that
     description["servers"] = json!([{"url": "https://api.example/v1"}]);
     let mut options = ApiOptions::new("api");
     options.base_url = Some(upstream.url("/base/"));
-    options.auth = Auth::of(Credential::Bearer("canary".into()));
+    options.auth = Auth::from(Credential::Bearer("canary".into()));
     let api = load_text(description.to_string(), options).await.unwrap();
-    assert_eq!((&api.report.left_out, &api.report.warnings), (&vec![], &vec![]));
+    assert_eq!((&api.report.skipped, &api.report.warnings), (&vec![], &vec![]));
     for (name, line) in expected {
         call(&api, name, json!({})).await.unwrap();
         let seen = upstream.only();
         assert_eq!(seen.line, line, "{name}");
-        assert!(seen.header("authorization").is_some(), "it is where the operator pointed");
+        assert!(seen.header("authorization").is_some(), "the operator named this server");
     }
-    // Without it, a relative server is one of the server that all have.
+    // Without a base URL, a relative server is resolved against the first server.
     description["servers"] = json!([{"url": upstream.url("/v1").as_str()}]);
     let mut options = ApiOptions::new("api");
     options.allow_private = true;
@@ -279,14 +279,17 @@ async fn seam_4_a_description_without_a_server_says_so_and_lists_its_tools() {
     let description = openapi(json!({"/a": {"get": {"operationId": "a"}}}));
     let api = load_text(description.to_string(), ApiOptions::new("pets")).await.unwrap();
     assert_eq!(api.tools.len(), 1);
-    assert_eq!(api.report.warnings, ["no usable server URL (it names no server); set openapi.pets.base_url"]);
+    assert_eq!(
+        api.report.warnings,
+        ["no usable server URL (the description lists no servers); set openapi.pets.base_url"]
+    );
     let error = call(&api, "a", json!({})).await.unwrap_err().to_string();
     assert_eq!(error, "the description has no usable server URL; set openapi.pets.base_url");
 }
 
 #[tokio::test]
-async fn seam_5_a_parameter_without_a_name_is_left_out_and_its_operation_is_not() {
-    let upstream = Upstream::echo().await;
+async fn seam_5_a_parameter_without_a_name_is_skipped_but_its_operation_is_not() {
+    let upstream = Upstream::empty().await;
     let parameters = json!([{"in": "query"}, {"name": "q", "in": "query"}, {"name": "", "in": "header"}]);
     let description = openapi(json!({"/a": {"get": {"operationId": "a", "parameters": parameters}}}));
     let api = load_at(&upstream, &description).await;
@@ -308,8 +311,8 @@ async fn seam_6_control_characters_in_a_description_are_accepted() {
 }
 
 #[tokio::test]
-async fn oas_1_3_several_descriptions_work_side_by_side() {
-    let (one, other) = (Upstream::echo().await, Upstream::echo().await);
+async fn oas_1_3_several_descriptions_can_be_loaded() {
+    let (one, other) = (Upstream::empty().await, Upstream::empty().await);
     let description = openapi(json!({"/a": {"get": {"operationId": "a"}}}));
     let (first, second) = (load_at(&one, &description).await, load_at(&other, &description).await);
     call(&first, "a", json!({})).await.unwrap();
@@ -320,14 +323,14 @@ async fn oas_1_3_several_descriptions_work_side_by_side() {
 #[tokio::test]
 async fn a4_files_outside_the_folder_of_the_description_are_not_read() {
     let outer = tempfile::tempdir().unwrap();
-    let folder = outer.path().join("api");
-    fs::create_dir_all(folder.join("parts")).unwrap();
+    let directory = outer.path().join("api");
+    fs::create_dir_all(directory.join("parts")).unwrap();
     let parameter = |name: &str| json!({"P": {"name": name, "in": "query"}}).to_string();
     fs::write(outer.path().join("secret.json"), parameter("secret")).unwrap();
-    fs::write(folder.join("parts/common.yaml"), "P: {$ref: 'more.json#/P'}").unwrap();
-    fs::write(folder.join("parts/more.json"), parameter("found")).unwrap();
-    fs::write(folder.join("broken.json"), "{").unwrap();
-    std::os::unix::fs::symlink(outer.path().join("secret.json"), folder.join("link.json")).unwrap();
+    fs::write(directory.join("parts/common.yaml"), "P: {$ref: 'more.json#/P'}").unwrap();
+    fs::write(directory.join("parts/more.json"), parameter("found")).unwrap();
+    fs::write(directory.join("broken.json"), "{").unwrap();
+    std::os::unix::fs::symlink(outer.path().join("secret.json"), directory.join("link.json")).unwrap();
     let absolute = outer.path().join("secret.json");
     let references = [
         ("good", "./parts/common.yaml#/P".to_owned()),
@@ -349,17 +352,17 @@ async fn a4_files_outside_the_folder_of_the_description_are_not_read() {
         .collect();
     let mut description = openapi(Value::Object(paths));
     description["servers"] = json!([{"url": "https://x.example"}]);
-    fs::write(folder.join("openapi.json"), description.to_string()).unwrap();
-    let api = load(Origin::File(folder.join("openapi.json")), ApiOptions::new("x"), None).await.unwrap();
+    fs::write(directory.join("openapi.json"), description.to_string()).unwrap();
+    let api = load(Origin::File(directory.join("openapi.json")), ApiOptions::new("x"), None).await.unwrap();
     let signatures: Vec<String> = api.tools.iter().map(|it| it.spec().signature()).collect();
     assert_eq!(signatures, ["x.good(found: Any = '...')"]);
-    assert_eq!(api.report.left_out.len(), 9, "{:?}", api.report.left_out);
-    for (key, reason) in &api.report.left_out {
+    assert_eq!(api.report.skipped.len(), 9, "{:?}", api.report.skipped);
+    for (key, reason) in &api.report.skipped {
         let expected = match key.as_str() {
-            "link" => "a link that leads out",
+            "link" => "is a symlink that points outside",
             "gone" => "cannot read",
             "broken" => "is not valid JSON",
-            _ => "outside the folder",
+            _ => "may be outside the description's directory",
         };
         assert!(reason.contains(expected), "{key}: {reason}");
     }
@@ -381,8 +384,8 @@ async fn a4_references_by_url_stay_on_the_origin_of_the_description() {
     let api = load(Origin::Url(upstream.url("/d/openapi.json")), ApiOptions::new("x"), None).await.unwrap();
     assert_eq!(api.tools[0].spec().signature(), "x.good(found: Any = '...')");
     assert_eq!(
-        api.report.left_out[0].1,
-        "'http://127.0.0.1:1/common.json' is on another host than the description"
+        api.report.skipped[0].1,
+        "'http://127.0.0.1:1/common.json' is on a different origin than the description"
     );
     let missing =
         load(Origin::Url(upstream.url("/nope?key=s3cret")), ApiOptions::new("x"), None).await.err().unwrap();

@@ -1,4 +1,4 @@
-//! Documents that nobody would write.
+//! Random and malformed documents.
 
 use onetool_openapi::ApiOptions;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::load_text;
 
-/// A JSON value made of the words that mean something here, put together at random.
+/// Generates JSON values from keywords that are meaningful in descriptions.
 fn value() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(vec![
         "openapi",
@@ -91,8 +91,8 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Loads a text and builds all schemas; only a panic or a schema that does not compile is a failure.
-fn survive(text: &str) {
+/// Loads a text and builds all schemas. Only a panic or a schema that does not compile is a failure.
+fn load_and_build(text: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut options = ApiOptions::new("fuzz");
     options.base_url = Some("https://x.example".parse().unwrap());
@@ -104,7 +104,7 @@ fn survive(text: &str) {
                 .unwrap_or_else(|error| panic!("{error}: {schema}\nof {text}"));
             let validator = jsonschema::validator_for(&schema)
                 .unwrap_or_else(|error| panic!("{error}: {schema}\nof {text}"));
-            // An endless circle of references would show here.
+            // An endless cycle of references would hang here.
             let _ = validator.is_valid(&json!({"body": [{}], "b": "x", "A": {"A": {}}}));
             let _ = tool.spec().output_schema.as_ref().map(|schema| schema.peek().len());
         }
@@ -119,34 +119,34 @@ proptest! {
         for version in ["3.0.3", "3.1.0"] {
             let document = json!({"openapi": version, "paths": {"/a/{b}": item, "/c": {"post": item, "get": item}},
                                   "components": {"schemas": schemas, "parameters": parameters}});
-            survive(&document.to_string());
+            load_and_build(&document.to_string());
         }
-        survive(&json!({"swagger": "2.0", "paths": {"/c": {"post": item}}, "definitions": schemas, "parameters": parameters}).to_string());
+        load_and_build(&json!({"swagger": "2.0", "paths": {"/c": {"post": item}}, "definitions": schemas, "parameters": parameters}).to_string());
     }
 
     #[test]
     fn r9_any_body_schema(schema in value(), other in value()) {
         let body = json!({"content": {"application/json": {"schema": schema}, "multipart/form-data": {"schema": other}}});
         let form = json!({"content": {"multipart/form-data": {"schema": schema, "encoding": other}}});
-        survive(&json!({"openapi": "3.0.0", "paths": {"/c": {"post": {"requestBody": body, "parameters": [{"name": "b", "in": "query", "schema": other}]},
+        load_and_build(&json!({"openapi": "3.0.0", "paths": {"/c": {"post": {"requestBody": body, "parameters": [{"name": "b", "in": "query", "schema": other}]},
             "put": {"requestBody": form}}}, "components": {"schemas": {"A": other}}}).to_string());
     }
 
     #[test]
     fn r9_any_document(document in value()) {
-        survive(&document.to_string());
+        load_and_build(&document.to_string());
     }
 
     #[test]
     fn r9_any_text(text in "(openapi: 3.0.0\n)?[ \\-:{}\\[\\]&*a-c\"'|>#\n]{0,200}") {
-        survive(&text);
+        load_and_build(&text);
     }
 
     #[test]
-    fn r9_a_description_that_ends_too_early(cut in 0_usize..600) {
+    fn r9_a_truncated_description(cut in 0_usize..600) {
         let text = json!({"openapi": "3.0.3", "paths": {"/a/{b}": {"get": {"operationId": "x", "parameters": [{"name": "b", "in": "path",
             "schema": {"$ref": "#/components/schemas/A"}}], "responses": {"200": {"content": {"application/json": {"schema": {}}}}}}}},
             "components": {"schemas": {"A": {"type": "string"}}}}).to_string();
-        survive(&text[..cut.min(text.len())]);
+        load_and_build(&text[..cut.min(text.len())]);
     }
 }

@@ -1,4 +1,4 @@
-//! Which addresses can be reached, at once and through redirects.
+//! Which addresses can be reached, directly and through redirects.
 
 use onetool_openapi::{ApiOptions, Auth, Credential, LoadError, Origin, load};
 use serde_json::json;
@@ -31,32 +31,32 @@ async fn oas_1_7_special_addresses_are_refused_unless_the_configuration_names_th
         let mut description = go();
         description["servers"] = json!([{"url": url}]);
         let error = load_text(description.to_string(), ApiOptions::new("x")).await.err().unwrap();
-        assert!(matches!(error, LoadError::Refused(_)), "{url}: {error}");
+        assert!(matches!(error, LoadError::Blocked(_)), "{url}: {error}");
         let mut allowed = ApiOptions::new("x");
         allowed.allow_private = true;
         load_text(description.to_string(), allowed).await.unwrap();
         let mut named = ApiOptions::new("x");
         named.base_url = Some(url.parse().unwrap());
         load_text(go().to_string(), named).await.unwrap();
-        // The same for an operation's own server, which takes only that operation with it.
+        // An operation's own server is checked too; if it is blocked, only that operation is skipped.
         let mut own = go();
         own["servers"] = json!([{"url": "https://api.example"}]);
         own["paths"]["/x"]["get"]["servers"] = json!([{"url": url}]);
         let api = load_text(own.to_string(), ApiOptions::new("x")).await.unwrap();
-        assert_eq!((api.tools.len(), api.report.left_out.len()), (1, 1), "{url}");
+        assert_eq!((api.tools.len(), api.report.skipped.len()), (1, 1), "{url}");
     }
 }
 
 #[tokio::test]
 async fn a4_a_name_is_refused_when_it_is_dialled() {
-    let upstream = Upstream::echo().await;
+    let upstream = Upstream::empty().await;
     let port = upstream.address.port();
     let mut description = go();
     description["servers"] = json!([{"url": format!("http://localhost:{port}/")}]);
     // Loading does not resolve names; the connection does.
     let api = load_text(description.to_string(), ApiOptions::new("x")).await.unwrap();
     let error = call(&api, "go", json!({})).await.unwrap_err().to_string();
-    assert!(error.contains("'localhost' is a loopback, private or otherwise special address"), "{error}");
+    assert!(error.contains("'localhost' is a loopback, private or reserved address"), "{error}");
     assert!(upstream.take().is_empty());
     let mut named = ApiOptions::new("x");
     named.base_url = Some(format!("http://localhost:{port}/").parse().unwrap());
@@ -67,7 +67,7 @@ async fn a4_a_name_is_refused_when_it_is_dialled() {
 
 #[tokio::test]
 async fn a4_redirects_to_special_addresses_and_other_ports_are_refused() {
-    let other = Upstream::echo().await;
+    let other = Upstream::empty().await;
     let (by_address, by_name) =
         (other.url("/").to_string(), format!("http://localhost:{}/", other.address.port()));
     for target in
@@ -77,18 +77,24 @@ async fn a4_redirects_to_special_addresses_and_other_ports_are_refused() {
         let upstream = Upstream::start(move |_| Reply::redirect(302, &to)).await;
         let api = load_text(go().to_string(), options_at(&upstream)).await.unwrap();
         let error = call(&api, "go", json!({})).await.unwrap_err().to_string();
-        assert!(error.contains("special address") || error.contains("'file:' URLs"), "{target}: {error}");
+        assert!(
+            error.contains("reserved address") || error.contains("URL scheme 'file'"),
+            "{target}: {error}"
+        );
         let error =
             load(Origin::Url(upstream.url("/api.json")), ApiOptions::new("x"), None).await.err().unwrap();
         let error = format!("{error}");
-        assert!(error.contains("special address") || error.contains("'file:' URLs"), "{target}: {error}");
+        assert!(
+            error.contains("reserved address") || error.contains("URL scheme 'file'"),
+            "{target}: {error}"
+        );
     }
     assert!(other.take().is_empty());
 }
 
 #[tokio::test]
 async fn a4_credentials_and_headers_stay_with_their_origin() {
-    let other = Upstream::echo().await;
+    let other = Upstream::empty().await;
     let to = other.url("/there").to_string();
     let upstream = Upstream::start(move |seen| match seen.line.as_str() {
         "GET /x" => Reply::redirect(307, "/same"),
@@ -97,7 +103,7 @@ async fn a4_credentials_and_headers_stay_with_their_origin() {
     .await;
     let mut options = options_at(&upstream);
     options.allow_private = true;
-    options.auth = Auth::of(Credential::Bearer("s3cr3t".into()));
+    options.auth = Auth::from(Credential::Bearer("s3cr3t".into()));
     options.headers.insert("X-Api-Key".into(), "s3cr3t".into());
     let api = load_text(go().to_string(), options).await.unwrap();
     call(&api, "go", json!({})).await.unwrap();
@@ -110,7 +116,7 @@ async fn a4_credentials_and_headers_stay_with_their_origin() {
 }
 
 #[tokio::test]
-async fn oas_1_3_redirects_are_followed_as_http_says_and_not_forever() {
+async fn oas_1_3_redirects_follow_the_rules_of_http_up_to_a_limit() {
     for (status, expected, length) in
         [(303, "GET /done", 0), (302, "GET /done", 0), (307, "POST /done", 7), (308, "POST /done", 7)]
     {
@@ -130,7 +136,7 @@ async fn oas_1_3_redirects_are_followed_as_http_says_and_not_forever() {
     let upstream = Upstream::start(|_| Reply::redirect(302, "/again")).await;
     let api = load_text(go().to_string(), options_at(&upstream)).await.unwrap();
     let error = call(&api, "go", json!({})).await.unwrap_err();
-    assert_eq!(error.to_string(), "the API redirects more than 5 times");
+    assert_eq!(error.to_string(), "too many redirects (limit 5)");
     assert_eq!(upstream.take().len(), 6);
 }
 
@@ -146,10 +152,10 @@ async fn oas_1_7_the_url_of_the_description_is_named_by_the_configuration() {
     let api = load(Origin::Url(upstream.url("/openapi.json")), ApiOptions::new("x"), None).await.unwrap();
     assert_eq!(call(&api, "go", json!({})).await.unwrap().structured_content, Some(json!({"here": true})));
     let base: Url = upstream.url("/openapi.json");
-    // A URL that only comes along with a text was not named by anybody.
+    // A URL that only accompanies a text is not named by the configuration.
     let mut text = go();
     text["servers"] = json!([{"url": "/api"}]);
     let error =
         load(Origin::Text { text: text.to_string(), base: Some(base) }, ApiOptions::new("x"), None).await;
-    assert!(matches!(error.err().unwrap(), LoadError::Refused(_)));
+    assert!(matches!(error.err().unwrap(), LoadError::Blocked(_)));
 }

@@ -1,4 +1,4 @@
-//! Input and output schemas: complete, compiling, without end only where the data has none.
+//! Input and output schemas: complete, valid, and without endless references.
 
 use onetool_openapi::ApiOptions;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn post(id: &str, schema: Value) -> Value {
 }
 
 #[tokio::test]
-async fn n5_no_union_stands_at_the_top_of_an_input_schema() {
+async fn n5_input_schemas_have_no_union_at_the_top() {
     let reference = json!({"$ref": "#/components/schemas/U"});
     for union in ["oneOf", "anyOf", "allOf"] {
         let schemas = json!({"U": {union: [{"type": "object", "properties": {"a": {}}}, {"type": "array"}]}});
@@ -33,7 +33,7 @@ async fn n5_no_union_stands_at_the_top_of_an_input_schema() {
 }
 
 #[tokio::test]
-async fn n3_circles_that_concern_one_value_are_cut() {
+async fn n3_cycles_of_in_place_references_are_cut() {
     let schemas = json!({
         "Pet": {"type": "object", "properties": {"kind": {"type": "string"}}, "required": ["kind"],
                 "oneOf": [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]},
@@ -46,7 +46,7 @@ async fn n3_circles_that_concern_one_value_are_cut() {
         |name: &str| json!({"type": "array", "items": {"$ref": format!("#/components/schemas/{name}")}});
     let paths = json!({"/p": post("pets", list("Pet")), "/s": post("selves", list("Self")), "/a": post("ays", list("A"))});
     let api = api(paths, schemas).await;
-    // These would never return if the circle were still there.
+    // These would never return if the cycles were still there.
     assert_eq!(invalid(tool(&api, "pets"), &json!({"body": [{"kind": "cat", "lives": 9}]})), None);
     assert!(invalid(tool(&api, "pets"), &json!({"body": [{"lives": 9}]})).is_some());
     assert_eq!(invalid(tool(&api, "selves"), &json!({"body": [1]})), None);
@@ -54,7 +54,7 @@ async fn n3_circles_that_concern_one_value_are_cut() {
 }
 
 #[tokio::test]
-async fn seam_19_a_property_that_several_parts_of_a_body_require_is_named_once() {
+async fn seam_19_a_property_that_several_parts_of_a_body_require_is_listed_once() {
     let part = json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]});
     for (is_required, keyword, expected) in
         [(true, "required", json!(["a"])), (false, "dependentRequired", json!({"b": ["a"]}))]
@@ -67,7 +67,7 @@ async fn seam_19_a_property_that_several_parts_of_a_body_require_is_named_once()
 }
 
 #[tokio::test]
-async fn oas_1_1_arguments_hold_all_places_in_one_schema() {
+async fn oas_1_1_one_schema_covers_the_arguments_of_all_places() {
     let paths = json!({"/a/{id}": {"parameters": [{"name": "id", "in": "path", "description": "Which.", "schema": {"type": "integer"}}],
         "post": {"operationId": "go", "summary": "Goes.", "description": "Goes far.\n\nSlowly.", "deprecated": true,
             "parameters": [{"name": "q", "in": "query", "schema": {"type": "string", "default": "x"}}, {"name": "H", "in": "header"},
@@ -98,17 +98,17 @@ async fn oas_1_1_arguments_hold_all_places_in_one_schema() {
 }
 
 #[tokio::test]
-async fn oas_1_4_output_schemas_are_given_where_the_answer_is_always_an_object() {
-    let answer = |responses: Value| json!({"get": {"responses": responses}});
+async fn oas_1_4_operations_that_always_return_an_object_have_an_output_schema() {
+    let get = |responses: Value| json!({"get": {"responses": responses}});
     let json =
         |schema: Value| json!({"description": "", "content": {"application/json": {"schema": schema}}});
     let reference = json!({"$ref": "#/components/schemas/Pet"});
     let paths = json!({
-        "/one": answer(json!({"200": json(reference.clone()), "404": {"description": "no"}})),
-        "/list": answer(json!({"200": json(json!({"type": "array", "items": reference}))})),
-        "/both": answer(json!({"200": json(reference.clone()), "202": {"description": "later"}})),
-        "/text": answer(json!({"200": {"content": {"text/plain": {"schema": reference}}}})),
-        "/none": answer(json!({"204": {"description": "done"}})),
+        "/one": get(json!({"200": json(reference.clone()), "404": {"description": "no"}})),
+        "/list": get(json!({"200": json(json!({"type": "array", "items": reference}))})),
+        "/both": get(json!({"200": json(reference.clone()), "202": {"description": "later"}})),
+        "/text": get(json!({"200": {"content": {"text/plain": {"schema": reference}}}})),
+        "/none": get(json!({"204": {"description": "done"}})),
     });
     let api = api(paths, json!({"Pet": {"type": "object", "properties": {"n": {"type": "string"}}}})).await;
     let has: Vec<bool> = api.tools.iter().map(|it| it.spec().output_schema.is_some()).collect();

@@ -1,12 +1,12 @@
-//! Every style of every place, as it goes over the wire.
+//! Every style of every place, as it is sent.
 
 use serde_json::{Value, json};
 
 use crate::support::{Upstream, call, invalid, load_at, openapi, tool};
 
-/// Loads an API of one GET operation with one parameter, calls it, and returns what the server saw.
+/// Calls an API that has one GET operation with one parameter, and returns the request that the server received.
 async fn sent(path: &str, parameter: Value, value: Value) -> crate::support::Recorded {
-    let upstream = Upstream::echo().await;
+    let upstream = Upstream::empty().await;
     let api = load_at(
         &upstream,
         &openapi(json!({path: {"get": {"operationId": "go", "parameters": [parameter]}}})),
@@ -22,7 +22,7 @@ fn values() -> (Value, Value, Value, Value) {
 }
 
 #[tokio::test]
-async fn oas_1_3_path_styles_are_those_of_the_specification() {
+async fn oas_1_3_path_styles_match_the_specification() {
     let (_, one, list, object) = values();
     for (style, explode, value, expected) in [
         ("simple", false, &one, "blue"),
@@ -53,7 +53,7 @@ async fn oas_1_3_path_styles_are_those_of_the_specification() {
 }
 
 #[tokio::test]
-async fn oas_1_3_query_styles_are_those_of_the_specification() {
+async fn oas_1_3_query_styles_match_the_specification() {
     let (empty, one, list, object) = values();
     for (style, explode, value, expected) in [
         ("form", true, &empty, "?color="),
@@ -101,7 +101,7 @@ async fn oas_1_3_defaults_of_style_and_explode_depend_on_the_place() {
 }
 
 #[tokio::test]
-async fn oas_1_3_headers_and_cookies_are_written_by_their_style() {
+async fn oas_1_3_headers_and_cookies_follow_their_style() {
     let (_, _, list, object) = values();
     for (explode, value, expected) in [
         (false, &object, "R,100,G,200,B,150"),
@@ -147,7 +147,7 @@ async fn oas_1_3_collection_formats_of_swagger_2() {
         let path = if place == "path" { "/x/{color}" } else { "/x" };
         let parameter = json!({"name": "color", "in": place, "required": place == "path", "type": "array",
                                "items": {"type": "string"}, "collectionFormat": format});
-        let upstream = Upstream::echo().await;
+        let upstream = Upstream::empty().await;
         let description = json!({"swagger": "2.0", "info": {}, "paths": {path: {"get": {"operationId": "go", "parameters": [parameter]}}}});
         let api = load_at(&upstream, &description).await;
         call(&api, "go", json!({"color": list})).await.unwrap();
@@ -156,8 +156,8 @@ async fn oas_1_3_collection_formats_of_swagger_2() {
 }
 
 #[tokio::test]
-async fn oas_1_3_what_would_change_the_request_is_refused() {
-    let upstream = Upstream::echo().await;
+async fn oas_1_3_values_that_would_change_the_request_are_rejected() {
+    let upstream = Upstream::empty().await;
     let parameters = json!([{"name": "id", "in": "path", "schema": {"type": "string"}}, {"name": "X-Tag", "in": "header"}]);
     let api = load_at(
         &upstream,
@@ -168,9 +168,9 @@ async fn oas_1_3_what_would_change_the_request_is_refused() {
         (json!({"id": ".."}), "'.' or '..'"),
         (json!({"id": "."}), "'.' or '..'"),
         (json!({"id": "%2e%2E"}), ""),
-        (json!({"id": ""}), "'id' is empty"),
-        (json!({"id": "x", "X_Tag": "a\r\nEvil: yes"}), "'X_Tag' has line breaks"),
-        (json!({"id": "x", "X_Tag": "a\nEvil: yes"}), "'X_Tag' has line breaks"),
+        (json!({"id": ""}), "'id' must not be empty"),
+        (json!({"id": "x", "X_Tag": "a\r\nEvil: yes"}), "'X_Tag' contains line breaks"),
+        (json!({"id": "x", "X_Tag": "a\nEvil: yes"}), "'X_Tag' contains line breaks"),
     ] {
         match call(&api, "go", args.clone()).await {
             Err(error) => {
@@ -179,21 +179,21 @@ async fn oas_1_3_what_would_change_the_request_is_refused() {
             Ok(_) => assert!(reason.is_empty(), "{args}"),
         }
     }
-    // What looks like an escape is a value like any other.
+    // A value that looks escaped is escaped again.
     assert_eq!(upstream.only().line, "GET /a/%252e%252E/b");
     call(&api, "go", json!({"id": "a/../b?c#d{id}"})).await.unwrap();
     assert_eq!(upstream.only().line, "GET /a/a%2F..%2Fb%3Fc%23d%7Bid%7D/b");
-    // A missing path argument never goes out as %7Bid%7D: the schema says so, and the call says so again.
+    // A missing path argument is never sent as %7Bid%7D: the schema rejects it, and so does the call.
     assert!(invalid(tool(&api, "go"), &json!({})).unwrap().contains("id"));
     let unchecked =
         tool(&api, "go").call(onetool_core::JsonObject::new(), &onetool_core::CallContext::detached()).await;
-    assert!(unchecked.unwrap_err().to_string().contains("'id' is missing"));
+    assert!(unchecked.unwrap_err().to_string().contains("missing required argument 'id'"));
     assert!(upstream.take().is_empty());
 }
 
 #[tokio::test]
 async fn oas_1_3_one_name_in_several_places_becomes_several_arguments() {
-    let upstream = Upstream::echo().await;
+    let upstream = Upstream::empty().await;
     let parameters = json!([
         {"name": "id", "in": "query"}, {"name": "id", "in": "path"}, {"name": "id", "in": "header"},
         {"name": "id", "in": "cookie"}, {"name": "filter[name]", "in": "query"}

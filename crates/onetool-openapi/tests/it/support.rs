@@ -1,4 +1,4 @@
-//! An HTTP server that records what it gets byte by byte, and short ways to load and call.
+//! An HTTP server that records raw requests, and shortcuts to load descriptions and call tools.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
-/// A request as it came over the wire.
+/// A request as it was received.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorded {
     /// Method and target, such as `GET /pets?limit=1`.
@@ -33,7 +33,7 @@ impl Recorded {
     }
 }
 
-/// What the server answers.
+/// A response of the server.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
@@ -54,29 +54,30 @@ impl Reply {
     }
 }
 
-/// A server on a free port of this machine.
+/// An HTTP server on a free loopback port.
 pub(crate) struct Upstream {
     pub(crate) address: SocketAddr,
-    seen: Arc<Mutex<Vec<Recorded>>>,
+    recorded: Arc<Mutex<Vec<Recorded>>>,
 }
 
 impl Upstream {
-    pub(crate) async fn start(answer: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> Self {
+    /// Starts a server that responds with the result of `handler`.
+    pub(crate) async fn start(handler: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (record, answer) = (seen.clone(), Arc::new(answer));
+        let recorded = Arc::new(Mutex::new(Vec::new()));
+        let (log, handler) = (recorded.clone(), Arc::new(handler));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (record, answer) = (record.clone(), answer.clone());
-                tokio::spawn(async move { serve(stream, &record, &*answer).await });
+                let (log, handler) = (log.clone(), handler.clone());
+                tokio::spawn(async move { serve(stream, &log, &*handler).await });
             }
         });
-        Self { address, seen }
+        Self { address, recorded }
     }
 
-    /// Starts one that answers everything with `{}`.
-    pub(crate) async fn echo() -> Self {
+    /// Starts a server that responds to every request with `{}`.
+    pub(crate) async fn empty() -> Self {
         Self::start(|_| Reply::json(&json!({}))).await
     }
 
@@ -84,12 +85,12 @@ impl Upstream {
         Url::parse(&format!("http://{}{path}", self.address)).unwrap()
     }
 
-    /// Takes all requests so far.
+    /// Removes and returns all requests so far.
     pub(crate) fn take(&self) -> Vec<Recorded> {
-        std::mem::take(&mut *self.seen.lock().unwrap())
+        std::mem::take(&mut *self.recorded.lock().unwrap())
     }
 
-    /// Takes the only request so far.
+    /// Removes and returns the request; panics unless there was exactly one.
     pub(crate) fn only(&self) -> Recorded {
         let mut all = self.take();
         assert_eq!(all.len(), 1, "{all:?}");
@@ -99,19 +100,19 @@ impl Upstream {
 
 async fn serve(
     mut stream: TcpStream,
-    record: &Mutex<Vec<Recorded>>,
-    answer: &(dyn Fn(&Recorded) -> Reply + Send + Sync),
+    log: &Mutex<Vec<Recorded>>,
+    handler: &(dyn Fn(&Recorded) -> Reply + Send + Sync),
 ) {
     let Some(request) = read(&mut stream).await else { return };
-    let Reply { status, headers, body } = answer(&request);
-    record.lock().unwrap().push(request);
+    let Reply { status, headers, body } = handler(&request);
+    log.lock().unwrap().push(request);
     let headers =
         headers.iter().fold(String::new(), |all, (name, value)| format!("{all}{name}: {value}\r\n"));
     let head = format!(
         "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n{headers}\r\n",
         body.len()
     );
-    // The client may have seen enough and be gone.
+    // The client may have closed the connection after reading enough.
     let _ = stream.write_all(head.as_bytes()).await;
     let _ = stream.write_all(&body).await;
 }
@@ -142,12 +143,12 @@ async fn read(stream: &mut TcpStream) -> Option<Recorded> {
     Some(Recorded { line, headers, body })
 }
 
-/// Loads a description that stands in the test.
+/// Loads a description from its text.
 pub(crate) async fn load_text(text: impl Into<String>, options: ApiOptions) -> Result<Api, LoadError> {
     load(Origin::Text { text: text.into(), base: None }, options, None).await
 }
 
-/// Loads a description whose API is at the server.
+/// Loads a description with the server as its base URL.
 pub(crate) async fn load_at(upstream: &Upstream, description: &Value) -> Api {
     load_text(description.to_string(), options_at(upstream)).await.unwrap()
 }
@@ -158,7 +159,7 @@ pub(crate) fn options_at(upstream: &Upstream) -> ApiOptions {
     options
 }
 
-/// A description in OpenAPI 3.0 with these paths.
+/// Returns an OpenAPI 3.0 description with these paths.
 pub(crate) fn openapi(paths: Value) -> Value {
     json!({"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": paths})
 }
@@ -169,7 +170,7 @@ pub(crate) fn tool<'a>(api: &'a Api, name: &str) -> &'a dyn Tool {
     found.unwrap_or_else(|| panic!("no {name} among {names:?}; {:?}", api.report)).as_ref()
 }
 
-/// Returns why arguments break the schema of a tool; `None` if they do not.
+/// Returns why arguments do not match the schema of a tool; `None` if they do.
 pub(crate) fn invalid(tool: &dyn Tool, args: &Value) -> Option<String> {
     let schema = Value::Object((*tool.spec().input_schema).clone());
     jsonschema::meta::validate(&schema).unwrap();
@@ -177,7 +178,7 @@ pub(crate) fn invalid(tool: &dyn Tool, args: &Value) -> Option<String> {
     validator.iter_errors(args).next().map(|error| error.to_string())
 }
 
-/// Calls a tool as dispatch does: arguments are checked first.
+/// Calls a tool like dispatch does: validates the arguments first.
 pub(crate) async fn call(api: &Api, name: &str, args: Value) -> Result<ToolOutput, ToolError> {
     let tool = tool(api, name);
     assert_eq!(invalid(tool, &args), None, "{args} for {:?}", tool.spec().input_schema);

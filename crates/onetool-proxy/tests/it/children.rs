@@ -1,4 +1,4 @@
-//! Child processes: what they get, what they may write, and that nothing of them stays.
+//! Child processes: their environment, their output, and that none of them is left behind.
 
 use std::process::Stdio;
 
@@ -8,26 +8,26 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::kit::{
-    FIXTURE, Log, call, connected, data, eventually, gone, guarded, is_alive, pid_in, scripted, snapshot,
-    state, unguarded,
+    FIXTURE, Log, call, connected, data, eventually, guarded, is_alive, read_pid, scripted, unguarded,
+    wait_for_snapshot, wait_for_state, wait_until_gone,
 };
 
 #[tokio::test]
 async fn l1_a_child_gets_path_home_locale_and_its_own_env_and_nothing_else() {
-    for mut surroundings in [guarded(), unguarded()] {
-        let given = [
+    for mut context in [guarded(), unguarded()] {
+        let variables = [
             ("PATH", "/usr/bin:/bin"),
             ("HOME", "/h"),
             ("LANG", "C"),
             ("LC_ALL", "C"),
             ("SECRET_TOKEN", "x"),
         ];
-        surroundings.environment = given.map(|(name, value)| (name.into(), value.into())).into();
+        context.environment = variables.into();
         let mut config = scripted(&[]);
         let Transport::Stdio { env, .. } = &mut config.transport else { unreachable!() };
         *env = IndexMap::from([("OWN".to_owned(), "1".to_owned()), ("LANG".to_owned(), "de".to_owned())]);
-        let upstream = Upstream::start(config, surroundings);
-        state(&upstream, onetool_proxy::State::is_connected).await;
+        let upstream = Upstream::start(config, context);
+        wait_for_state(&upstream, onetool_proxy::State::is_connected).await;
         let output = call(&upstream, "env").await.unwrap();
         let variables = data(&output);
         let mut names: Vec<&str> = variables.as_object().unwrap().keys().map(String::as_str).collect();
@@ -40,14 +40,14 @@ async fn l1_a_child_gets_path_home_locale_and_its_own_env_and_nothing_else() {
 
 #[tokio::test]
 async fn l1_a_program_is_found_in_the_childs_own_path_and_directory() {
-    let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(FIXTURE, folder.path().join("my-server")).unwrap();
+    let programs = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(FIXTURE, programs.path().join("my-server")).unwrap();
     let mut config = scripted(&[]);
     for (name, with_directory) in [("my-server", false), ("./my-server", true)] {
         let Transport::Stdio { command, env, directory, .. } = &mut config.transport else { unreachable!() };
         *command = name.to_owned();
-        *env = IndexMap::from([("PATH".to_owned(), folder.path().display().to_string())]);
-        *directory = with_directory.then(|| folder.path().to_owned());
+        *env = IndexMap::from([("PATH".to_owned(), programs.path().display().to_string())]);
+        *directory = with_directory.then(|| programs.path().to_owned());
         connected(config.clone()).await.shut_down().await;
     }
 }
@@ -63,81 +63,81 @@ async fn prx_1_2_banners_on_stdout_and_a_flood_on_stderr_do_no_harm() {
     upstream.shut_down().await;
     let log = log.text();
     assert!(log.contains("my token is [redacted]") && !log.contains("hunter2"), "{}", &log[..2000]);
-    assert!(log.contains("further lines left out"));
-    assert!(log.len() < 300_000, "20 MB of noise became {} bytes of log", log.len());
+    assert!(log.contains("more lines skipped"));
+    assert!(log.len() < 300_000, "20 MB of output became {} bytes of log", log.len());
 }
 
 #[tokio::test]
 async fn prx_1_3_shutting_down_ends_the_child_and_what_it_started() {
-    for (surroundings, word) in
+    for (context, word) in
         [(guarded(), ""), (guarded(), "linger"), (unguarded(), ""), (unguarded(), "linger")]
     {
-        let folder = tempfile::tempdir().unwrap();
-        let (child, grandchild) = (folder.path().join("child"), folder.path().join("grandchild"));
+        let directory = tempfile::tempdir().unwrap();
+        let (child, grandchild) = (directory.path().join("child"), directory.path().join("grandchild"));
         let script = [
             format!("pid={}", child.display()),
             format!("grandchild={}", grandchild.display()),
             word.to_owned(),
         ];
-        let upstream = Upstream::start(scripted(&script.each_ref().map(String::as_str)), surroundings);
-        state(&upstream, onetool_proxy::State::is_connected).await;
-        let (child, grandchild) = (pid_in(&child).await, pid_in(&grandchild).await);
+        let upstream = Upstream::start(scripted(&script.each_ref().map(String::as_str)), context);
+        wait_for_state(&upstream, onetool_proxy::State::is_connected).await;
+        let (child, grandchild) = (read_pid(&child).await, read_pid(&grandchild).await);
         assert!(is_alive(child) && is_alive(grandchild));
         upstream.shut_down().await;
-        assert!(!is_alive(child), "the child has to be gone when shut_down returns");
-        gone(grandchild).await;
+        assert!(!is_alive(child), "the child has exited when shut_down returns");
+        wait_until_gone(grandchild).await;
     }
 }
 
 #[tokio::test]
-async fn prx_1_3_dropping_the_handle_ends_everything_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let grandchild = folder.path().join("grandchild");
+async fn prx_1_3_dropping_the_handle_ends_all_processes() {
+    let directory = tempfile::tempdir().unwrap();
+    let grandchild = directory.path().join("grandchild");
     let upstream = connected(scripted(&[&format!("grandchild={}", grandchild.display()), "linger"])).await;
-    let grandchild = pid_in(&grandchild).await;
+    let grandchild = read_pid(&grandchild).await;
     drop(upstream);
-    gone(grandchild).await;
+    wait_until_gone(grandchild).await;
 }
 
 #[tokio::test]
 async fn low_3_a_daemon_ends_with_its_server_however_that_ends() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("daemon");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("daemon");
     let script = format!("daemon={}", file.display());
     let start = async |words: &[&str]| {
         let _ = std::fs::remove_file(&file);
         let upstream = connected(scripted(&[&[script.as_str()], words].concat())).await;
-        let daemon = pid_in(&file).await;
+        let daemon = read_pid(&file).await;
         assert!(is_alive(daemon));
         (upstream, daemon)
     };
-    // Told to stop, and told twice because it did not listen.
+    // It exits when its input is closed, or only after SIGTERM.
     for words in [&[][..], &["linger"]] {
         let (upstream, daemon) = start(words).await;
         upstream.shut_down().await;
-        assert!(!is_alive(daemon), "it has to be gone when shut_down returns");
+        assert!(!is_alive(daemon), "it has exited when shut_down returns");
     }
     // Dropped.
     let (upstream, daemon) = start(&["linger"]).await;
     drop(upstream);
-    gone(daemon).await;
-    // Connected again.
+    wait_until_gone(daemon).await;
+    // Reconnected.
     let (upstream, daemon) = start(&[]).await;
     upstream.reconnect();
-    gone(daemon).await;
+    wait_until_gone(daemon).await;
     upstream.shut_down().await;
     // Killed from outside.
-    let child = folder.path().join("child");
+    let child = directory.path().join("child");
     let (_upstream, daemon) = start(&[&format!("pid={}", child.display())]).await;
-    let child = pid_in(&child).await;
+    let child = read_pid(&child).await;
     kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
-    gone(daemon).await;
+    wait_until_gone(daemon).await;
 }
 
 #[tokio::test]
 async fn low_3_killing_the_gateway_leaves_no_daemon_behind() {
-    let folder = tempfile::tempdir().unwrap();
-    let daemon = folder.path().join("daemon");
+    let directory = tempfile::tempdir().unwrap();
+    let daemon = directory.path().join("daemon");
     let mut gateway = tokio::process::Command::new(FIXTURE)
         .args(["host", "server", "linger"])
         .arg(format!("daemon={}", daemon.display()))
@@ -147,31 +147,31 @@ async fn low_3_killing_the_gateway_leaves_no_daemon_behind() {
         .unwrap();
     let mut lines = BufReader::new(gateway.stdout.take().unwrap()).lines();
     assert_eq!(lines.next_line().await.unwrap().as_deref(), Some("connected"));
-    let daemon = pid_in(&daemon).await;
+    let daemon = read_pid(&daemon).await;
     let status = std::fs::read_to_string(format!("/proc/{daemon}/oom_score_adj")).unwrap();
-    assert_eq!(status.trim(), "500", "the kernel takes it before the gateway");
+    assert_eq!(status.trim(), "500", "the kernel kills it before the gateway");
     gateway.kill().await.unwrap();
-    gone(daemon).await;
+    wait_until_gone(daemon).await;
 }
 
 #[tokio::test]
 async fn low_3_processes_that_a_server_leaves_behind_are_reaped() {
-    let folder = tempfile::tempdir().unwrap();
-    let (child, daemon) = (folder.path().join("child"), folder.path().join("daemon"));
+    let directory = tempfile::tempdir().unwrap();
+    let (child, daemon) = (directory.path().join("child"), directory.path().join("daemon"));
     let script = [format!("pid={}", child.display()), format!("daemon={}", daemon.display())];
     let upstream = connected(scripted(&script.each_ref().map(String::as_str))).await;
-    let (child, daemon) = (pid_in(&child).await, pid_in(&daemon).await);
+    let (child, daemon) = (read_pid(&child).await, read_pid(&daemon).await);
     kill_process(Pid::from_raw(daemon).unwrap(), Signal::KILL).unwrap();
-    let is_there = || std::path::Path::new(&format!("/proc/{daemon}")).exists();
-    eventually("the end of a zombie", || (!is_there()).then_some(())).await;
-    assert!(is_alive(child), "the server itself goes on");
+    let exists = || std::path::Path::new(&format!("/proc/{daemon}")).exists();
+    eventually("the end of a zombie", || (!exists()).then_some(())).await;
+    assert!(is_alive(child), "the server itself keeps running");
     upstream.shut_down().await;
 }
 
 #[tokio::test]
 async fn r7_killing_the_gateway_leaves_no_child_and_no_grandchild() {
-    let folder = tempfile::tempdir().unwrap();
-    let (child, grandchild) = (folder.path().join("child"), folder.path().join("grandchild"));
+    let directory = tempfile::tempdir().unwrap();
+    let (child, grandchild) = (directory.path().join("child"), directory.path().join("grandchild"));
     let mut gateway = tokio::process::Command::new(FIXTURE)
         .args(["host", "server", "linger"])
         .arg(format!("pid={}", child.display()))
@@ -182,38 +182,38 @@ async fn r7_killing_the_gateway_leaves_no_child_and_no_grandchild() {
         .unwrap();
     let mut lines = BufReader::new(gateway.stdout.take().unwrap()).lines();
     assert_eq!(lines.next_line().await.unwrap().as_deref(), Some("connected"));
-    let (child, grandchild) = (pid_in(&child).await, pid_in(&grandchild).await);
+    let (child, grandchild) = (read_pid(&child).await, read_pid(&grandchild).await);
     gateway.kill().await.unwrap();
-    gone(child).await;
-    gone(grandchild).await;
+    wait_until_gone(child).await;
+    wait_until_gone(grandchild).await;
 }
 
 #[tokio::test]
 async fn r7_killing_the_guard_ends_the_child() {
-    let folder = tempfile::tempdir().unwrap();
-    let child = folder.path().join("child");
+    let directory = tempfile::tempdir().unwrap();
+    let child = directory.path().join("child");
     let upstream = connected(scripted(&[&format!("pid={}", child.display()), "linger"])).await;
-    let first = pid_in(&child).await;
+    let first = read_pid(&child).await;
     let status = std::fs::read_to_string(format!("/proc/{first}/status")).unwrap();
     let guard = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim().parse().unwrap();
     assert_ne!(guard, std::process::id().cast_signed(), "the child's parent is the guard");
     kill_process(Pid::from_raw(guard).unwrap(), Signal::KILL).unwrap();
-    gone(first).await;
-    // And the loss is noticed.
+    wait_until_gone(first).await;
+    // The lost connection is noticed.
     eventually("a new child", || {
         let now = std::fs::read_to_string(&child).ok()?.parse::<i32>().ok()?;
         (now != first).then_some(())
     })
     .await;
-    snapshot(&upstream, |it| it.state.is_connected()).await;
+    wait_for_snapshot(&upstream, |snapshot| snapshot.state.is_connected()).await;
     upstream.shut_down().await;
 }
 
 #[tokio::test]
 async fn r4_many_reconnections_leave_no_process_and_no_descriptor() {
-    let folder = tempfile::tempdir().unwrap();
-    let grandchild = folder.path().join("grandchild");
-    // In a process of its own, where nobody else opens anything.
+    let directory = tempfile::tempdir().unwrap();
+    let grandchild = directory.path().join("grandchild");
+    // In a separate process, where nothing else opens descriptors.
     let output = tokio::process::Command::new(FIXTURE)
         .args(["churn", "server", &format!("grandchild={}", grandchild.display())])
         .output()
@@ -224,5 +224,5 @@ async fn r4_many_reconnections_leave_no_process_and_no_descriptor() {
     assert_eq!(report["descriptors_before"], report["descriptors_after"], "{report}");
     assert_eq!(report["children_while_connected"], 1, "{report}");
     assert_eq!(report["children_after_shutdown"], 0, "{report}");
-    gone(pid_in(&grandchild).await).await;
+    wait_until_gone(read_pid(&grandchild).await).await;
 }

@@ -1,4 +1,4 @@
-//! What is refused before anything is started or sent.
+//! Invalid configurations, rejected before anything is started or sent.
 
 use indexmap::IndexMap;
 use onetool_proxy::{State, Transport, Upstream, UpstreamConfig};
@@ -13,14 +13,14 @@ fn http(url: &str, headers: &[(&str, &str)]) -> UpstreamConfig {
 #[test]
 fn a5_credentials_over_plain_http_to_another_host_are_refused() {
     let bearer = ("Authorization", "Bearer secret-value");
-    let refused = [
+    let rejected = [
         (http("http://example.org/mcp", &[bearer]), "header 'Authorization'"),
         (http("http://10.0.0.1/mcp", &[("X-Api-Key", "k")]), "header 'X-Api-Key'"),
         (http("http://u:p@example.org/mcp", &[]), "user and password in the URL"),
         (http("http://example.org/mcp?access_token=abc", &[]), "query parameter 'access_token'"),
         (http("http://localhost.example.org/mcp", &[bearer]), "header 'Authorization'"),
     ];
-    for (config, what) in refused {
+    for (config, what) in rejected {
         let error = config.check().unwrap_err().to_string();
         assert!(
             error.contains(what) && error.contains("use https") && !error.contains("secret-value"),
@@ -40,7 +40,7 @@ fn a5_credentials_over_plain_http_to_another_host_are_refused() {
 }
 
 #[test]
-fn prx_1_7_what_cannot_work_is_named_at_load() {
+fn prx_1_7_invalid_configurations_are_rejected_with_the_reason() {
     let stdio = |command: &str, name: &str, value: &str| {
         let env = IndexMap::from([(name.to_owned(), value.to_owned())]);
         UpstreamConfig::new(
@@ -50,19 +50,19 @@ fn prx_1_7_what_cannot_work_is_named_at_load() {
     };
     let named = |name: &str| UpstreamConfig { name: name.into(), ..scripted(&[]) };
     let cases = [
-        (named("a.b"), "server name 'a.b' holds a dot; use '_' or '-' instead"),
-        (named(""), "server name '' cannot name a pack"),
-        (named("a b"), "server name 'a b' cannot name a pack"),
+        (named("a.b"), "server name 'a.b' contains a dot; use '_' or '-' instead"),
+        (named(""), "server name '' is not a valid pack name"),
+        (named("a b"), "server name 'a b' is not a valid pack name"),
         (stdio("", "A", "b"), "server 'up' has an empty command"),
-        (stdio("x", "A=B", "b"), "server 'up': 'A=B' cannot be an environment variable"),
-        (http("ftp://example.org/", &[]), "server 'up': the URL begins with 'ftp:', use 'https:' or 'http:'"),
+        (stdio("x", "A=B", "b"), "server 'up': environment variable 'A=B' has an invalid name or value"),
+        (http("ftp://example.org/", &[]), "server 'up': unsupported URL scheme 'ftp'; use 'https' or 'http'"),
         (
             http("https://example.org/", &[("Mcp-Session-Id", "x")]),
-            "server 'up': header 'Mcp-Session-Id' cannot be sent; check its name and value",
+            "server 'up': header 'Mcp-Session-Id' is invalid or reserved; check its name and value",
         ),
         (
             http("https://example.org/", &[("X-A", "a\nb")]),
-            "server 'up': header 'X-A' cannot be sent; check its name and value",
+            "server 'up': header 'X-A' is invalid or reserved; check its name and value",
         ),
     ];
     for (config, message) in cases {
@@ -71,7 +71,7 @@ fn prx_1_7_what_cannot_work_is_named_at_load() {
 }
 
 #[tokio::test]
-async fn a5_a_refused_configuration_is_never_connected_and_says_why() {
+async fn a5_a_rejected_configuration_is_never_connected_and_its_state_has_the_reason() {
     let upstream =
         Upstream::start(http("http://example.org/mcp", &[("Authorization", "Bearer x")]), unguarded());
     let state = upstream.snapshot().state.clone();

@@ -1,4 +1,4 @@
-//! What the tests have in common: upstreams with little patience, callers that remember, and a captured log.
+//! Shared by the tests: upstreams with short delays, a recording client, and a captured log.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -9,26 +9,28 @@ use onetool_core::{
     LogLevel, Progress, Tool, ToolError, ToolOutput,
 };
 use onetool_proxy::{
-    Guard, ServerMemory, Snapshot, State, Surroundings, Timing, Transport, Upstream, UpstreamConfig,
+    ChildContext, Guard, ServerMemory, Snapshot, State, Timing, Transport, Upstream, UpstreamConfig,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const FIXTURE: &str = env!("CARGO_BIN_EXE_onetool-proxy-fixture");
 
-/// Longest that any step of a test may take before it counts as hanging.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long any step of a test may take before it counts as hanging.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Makes the configuration of the scripted server.
+/// Longer than any test runs: a delay or timeout that does not end during a test.
+pub(crate) const FOREVER: Duration = Duration::from_hours(1);
+
+/// Returns the configuration of the scripted server.
 pub(crate) fn scripted(script: &[&str]) -> UpstreamConfig {
     let args = ["server"].iter().chain(script).map(|&arg| arg.to_owned()).collect();
     let transport =
         Transport::Stdio { command: FIXTURE.into(), args, env: indexmap::IndexMap::new(), directory: None };
-    impatient(UpstreamConfig::new("up", transport))
+    with_short_delays(UpstreamConfig::new("up", transport))
 }
 
-/// Makes every pause short.
-pub(crate) fn impatient(mut config: UpstreamConfig) -> UpstreamConfig {
+pub(crate) fn with_short_delays(mut config: UpstreamConfig) -> UpstreamConfig {
     config.timing = Timing {
         backoff_first: Duration::from_millis(5),
         backoff_max: Duration::from_millis(20),
@@ -40,20 +42,21 @@ pub(crate) fn impatient(mut config: UpstreamConfig) -> UpstreamConfig {
     config
 }
 
-pub(crate) fn unguarded() -> Surroundings {
-    Surroundings { environment: inherited(), ..Surroundings::default() }
+/// Makes sure that a lost upstream is not retried automatically during the test.
+pub(crate) fn without_retries(mut config: UpstreamConfig) -> UpstreamConfig {
+    (config.timing.backoff_first, config.timing.backoff_max) = (FOREVER, FOREVER);
+    config
 }
 
-pub(crate) fn guarded() -> Surroundings {
-    Surroundings { guard: Some(Guard { program: FIXTURE.into(), args: vec!["guard".into()] }), ..unguarded() }
+pub(crate) fn unguarded() -> ChildContext {
+    ChildContext { environment: std::env::vars_os().collect(), ..ChildContext::default() }
 }
 
-/// The whole environment of the test: what a child must not have is left out by the crate, not by us.
-fn inherited() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
-    std::env::vars_os().collect()
+pub(crate) fn guarded() -> ChildContext {
+    ChildContext { guard: Some(Guard { program: FIXTURE.into(), args: vec!["guard".into()] }), ..unguarded() }
 }
 
-/// What one run of the gateway leaves for the next.
+/// Remembers what one run of the gateway leaves for the next.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(pub(crate) Mutex<Option<String>>);
 
@@ -70,31 +73,33 @@ impl ServerMemory for Memory {
 /// Starts an upstream under a guard and waits until it is connected.
 pub(crate) async fn connected(config: UpstreamConfig) -> Upstream {
     let upstream = Upstream::start(config, guarded());
-    state(&upstream, State::is_connected).await;
+    wait_for_state(&upstream, State::is_connected).await;
     upstream
 }
 
-/// Waits for a snapshot.
-pub(crate) async fn snapshot(upstream: &Upstream, mut is_it: impl FnMut(&Snapshot) -> bool) -> Arc<Snapshot> {
+pub(crate) async fn wait_for_snapshot(
+    upstream: &Upstream,
+    mut matches: impl FnMut(&Snapshot) -> bool,
+) -> Arc<Snapshot> {
     let mut watch = upstream.watch();
-    let found = tokio::time::timeout(PATIENCE, watch.wait_for(|it| is_it(it))).await;
+    let found = tokio::time::timeout(TIMEOUT, watch.wait_for(|snapshot| matches(snapshot))).await;
     let Ok(found) = found else { panic!("still {:?}", upstream.snapshot()) };
     found.unwrap().clone()
 }
 
-/// Waits for a state.
-pub(crate) async fn state(upstream: &Upstream, mut is_it: impl FnMut(&State) -> bool) -> State {
-    snapshot(upstream, |it| is_it(&it.state)).await.state.clone()
+pub(crate) async fn wait_for_state(upstream: &Upstream, mut matches: impl FnMut(&State) -> bool) -> State {
+    wait_for_snapshot(upstream, |snapshot| matches(&snapshot.state)).await.state.clone()
 }
 
-/// Waits for the state in which nothing is tried any more.
-pub(crate) async fn failed(upstream: &Upstream) -> String {
-    state(upstream, |it| matches!(it, State::Failed { .. })).await.reason().unwrap().to_owned()
+/// Waits until the upstream gives up, and returns the reason.
+pub(crate) async fn wait_for_failure(upstream: &Upstream) -> String {
+    let state = wait_for_state(upstream, |state| matches!(state, State::Failed { .. })).await;
+    state.reason().unwrap().to_owned()
 }
 
 pub(crate) fn tool(upstream: &Upstream, name: &str) -> Arc<dyn Tool> {
     let snapshot = upstream.snapshot();
-    let found = snapshot.tools.iter().find(|it| it.spec().name.as_str() == format!("up.{name}"));
+    let found = snapshot.tools.iter().find(|tool| tool.spec().name.as_str() == format!("up.{name}"));
     found.unwrap_or_else(|| panic!("no tool {name} in {snapshot:?}")).clone()
 }
 
@@ -109,37 +114,37 @@ pub(crate) async fn call_with(
     cx: &CallContext,
 ) -> Result<ToolOutput, ToolError> {
     let tool = tool(upstream, name);
-    tokio::time::timeout(PATIENCE, tool.call(JsonObject::new(), cx)).await.unwrap()
+    tokio::time::timeout(TIMEOUT, tool.call(JsonObject::new(), cx)).await.unwrap()
 }
 
 pub(crate) fn text(output: &ToolOutput) -> &str {
     output.content[0].as_text().unwrap()
 }
 
-/// Reads the data that a tool answered as text.
+/// Parses the JSON that a tool returned as text.
 pub(crate) fn data(output: &ToolOutput) -> Value {
     serde_json::from_str(text(output)).unwrap()
 }
 
-/// Waits for something that no channel tells: another process's doings.
-pub(crate) async fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+/// Polls until a condition holds, for what another process does and no channel reports.
+pub(crate) async fn eventually<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = check() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "never: {what}");
+        assert!(start.elapsed() < TIMEOUT, "timed out waiting for {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// Reads a process id that another process wrote.
-pub(crate) async fn pid_in(path: &Path) -> i32 {
+/// Waits for a process id that another process writes to a file.
+pub(crate) async fn read_pid(path: &Path) -> i32 {
     eventually("a process id", || std::fs::read_to_string(path).ok()?.parse().ok()).await
 }
 
-/// Waits until a process is gone; a zombie is.
-pub(crate) async fn gone(pid: i32) {
+/// Waits until a process has exited; it may still be a zombie.
+pub(crate) async fn wait_until_gone(pid: i32) {
     eventually("the end of a process", || (!is_alive(pid)).then_some(())).await;
 }
 
@@ -148,30 +153,40 @@ pub(crate) fn is_alive(pid: i32) -> bool {
     status.is_ok_and(|status| !status.rsplit(") ").next().unwrap().starts_with(['Z', 'X']))
 }
 
-/// A client that remembers what it heard and answers what it is asked.
-#[derive(Default)]
-pub(crate) struct Host {
-    pub(crate) heard: Mutex<Vec<Value>>,
-    pub(crate) asked: Mutex<Vec<Value>>,
-    pub(crate) answer: Value,
-    pub(crate) is_stateless: bool,
-    pub(crate) cancel: CancellationToken,
-    /// Waited on by tests that want to see a call arrive.
-    pub(crate) news: tokio::sync::Notify,
+/// Advances tokio's clock without waiting.
+///
+/// The clock is paused only for this: if it stayed paused, it would also skip ahead while a child process works.
+pub(crate) async fn advance_time(duration: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(duration).await;
+    tokio::time::resume();
 }
 
-impl Host {
+/// A client that records the events of its calls, and responds to input requests.
+#[derive(Default)]
+pub(crate) struct TestClient {
+    pub(crate) events: Mutex<Vec<Value>>,
+    pub(crate) input_requests: Mutex<Vec<Value>>,
+    /// The response to every input request; null rejects it.
+    pub(crate) response: Value,
+    pub(crate) is_stateless: bool,
+    pub(crate) cancel: CancellationToken,
+    /// Notified of every event, so that a test can wait until its call has arrived.
+    pub(crate) event_recorded: tokio::sync::Notify,
+}
+
+impl TestClient {
     pub(crate) fn context(self: &Arc<Self>) -> CallContext {
         CallContext::new(Caller::default(), self.clone())
     }
 
-    fn hear(&self, what: Value) {
-        self.heard.lock().unwrap().push(what);
-        self.news.notify_one();
+    fn record(&self, event: Value) {
+        self.events.lock().unwrap().push(event);
+        self.event_recorded.notify_one();
     }
 }
 
-impl CallHost for Host {
+impl CallHost for TestClient {
     fn client(&self) -> ClientInfo {
         let capabilities =
             InputKind::ALL.map(|kind| (kind.capability().to_owned(), json!({}))).into_iter().collect();
@@ -186,30 +201,30 @@ impl CallHost for Host {
         Box::pin(self.cancel.cancelled())
     }
 
-    fn progress(&self, it: Progress) -> BoxFuture<'_, ()> {
-        self.hear(json!(["progress", it.done, it.total, it.message]));
+    fn progress(&self, progress: Progress) -> BoxFuture<'_, ()> {
+        self.record(json!(["progress", progress.done, progress.total, progress.message]));
         Box::pin(std::future::ready(()))
     }
 
     fn log(&self, level: LogLevel, logger: Option<&str>, data: Value) -> BoxFuture<'_, ()> {
-        self.hear(json!(["log", format!("{level:?}"), logger, data]));
+        self.record(json!(["log", format!("{level:?}"), logger, data]));
         Box::pin(std::future::ready(()))
     }
 
     fn ask(&self, request: InputRequest) -> BoxFuture<'_, Option<Result<Value, InputError>>> {
-        self.asked.lock().unwrap().push(json!([request.kind.method(), request.params]));
-        let answer = (!self.is_stateless).then(|| match &self.answer {
+        self.input_requests.lock().unwrap().push(json!([request.kind.method(), request.params]));
+        let response = (!self.is_stateless).then(|| match &self.response {
             Value::Null => Err(InputError::Refused { reason: "no".into() }),
-            answer => Ok(answer.clone()),
+            response => Ok(response.clone()),
         });
-        Box::pin(std::future::ready(answer))
+        Box::pin(std::future::ready(response))
     }
 }
 
 /// Captures the log of the current thread.
 pub(crate) struct Log(
     Arc<Mutex<Vec<u8>>>,
-    #[expect(dead_code, reason = "ends with the test")] tracing::subscriber::DefaultGuard,
+    #[expect(dead_code, reason = "dropped at the end of the test")] tracing::subscriber::DefaultGuard,
 );
 
 impl Log {
@@ -240,19 +255,5 @@ impl std::io::Write for Writer {
 
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
-    }
-}
-
-/// Tries until it works: for what becomes possible after a pause.
-pub(crate) async fn eventually_ok<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(
-    mut attempt: impl FnMut() -> F,
-) -> T {
-    let start = Instant::now();
-    loop {
-        match attempt().await {
-            Ok(done) => return done,
-            Err(error) => assert!(start.elapsed() < PATIENCE, "still {error:?}"),
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use onetool_core::{CallContext, JsonObject, ReadRequest, ResourceError, ToolAnnotations};
 use serde_json::json;
 
-use crate::kit::{Log, call, connected, scripted, snapshot, tool};
+use crate::kit::{Log, call, connected, scripted, tool, wait_for_snapshot};
 
 const TOOLS: usize = 21;
 
@@ -20,7 +20,7 @@ async fn prx_1_4_pages_of_one_are_followed() {
 }
 
 #[tokio::test]
-async fn o6_a_list_is_cut_at_its_limits() {
+async fn o6_a_list_is_truncated_at_its_limits() {
     let mut config = scripted(&["pages"]);
     config.limits.pages = 3;
     let upstream = connected(config.clone()).await;
@@ -34,12 +34,12 @@ async fn o6_a_list_is_cut_at_its_limits() {
 }
 
 #[tokio::test]
-async fn prx_1_4_a_changed_list_is_read_again_in_both_eras() {
+async fn prx_1_4_a_changed_list_is_fetched_again_in_both_eras() {
     for script in [&[][..], &["stateless"]] {
         let upstream = connected(scripted(script)).await;
         assert_eq!(upstream.snapshot().tools.len(), TOOLS);
         call(&upstream, "grow").await.unwrap();
-        let grown = snapshot(&upstream, |it| it.tools.len() > TOOLS).await;
+        let grown = wait_for_snapshot(&upstream, |snapshot| snapshot.tools.len() > TOOLS).await;
         assert_eq!(grown.tools[TOOLS].spec().name.as_str(), "up.extra");
         assert_eq!(grown.resources.len(), 2);
         upstream.shut_down().await;
@@ -47,12 +47,12 @@ async fn prx_1_4_a_changed_list_is_read_again_in_both_eras() {
 }
 
 #[tokio::test]
-async fn prx_1_4_all_that_is_known_of_a_tool_is_kept() {
+async fn prx_1_4_all_fields_of_a_tool_are_kept() {
     let upstream = connected(scripted(&[])).await;
     let echo = tool(&upstream, "echo");
     let spec = echo.spec();
     assert_eq!(spec.title.as_deref(), Some("Echo"));
-    assert_eq!(spec.description, "Gives back what it gets.");
+    assert_eq!(spec.description, "Echoes its arguments.");
     assert_eq!(spec.signature(), "up.echo(b: str = '...', a: int = '...')");
     assert_eq!(spec.annotations, Some(ToolAnnotations::read_only()));
     assert_eq!(spec.output_schema.as_ref().unwrap()["type"], "object");
@@ -73,17 +73,15 @@ async fn prx_1_4_all_that_is_known_of_a_tool_is_kept() {
 }
 
 #[tokio::test]
-async fn n1_broken_and_doubled_definitions_are_left_out_one_by_one() {
+async fn n1_only_invalid_and_duplicate_definitions_are_skipped() {
     let log = Log::capture();
     let upstream = connected(scripted(&["broken"])).await;
     let tools = &upstream.snapshot().tools;
-    assert_eq!(tools.len(), TOOLS + 1, "only the one without a schema can be used");
+    assert_eq!(tools.len(), TOOLS + 1, "only the tool without a schema is valid");
     assert_eq!(tools[TOOLS].spec().name.as_str(), "up.no_schema");
-    assert_eq!(tool(&upstream, "echo").spec().description, "Gives back what it gets.");
+    assert_eq!(tool(&upstream, "echo").spec().description, "Echoes its arguments.");
     let log = log.text();
-    for reason in
-        ["its inputSchema is not an object", "it has no name", "the name is taken by an earlier one"]
-    {
+    for reason in ["its inputSchema is not an object", "it has no name", "duplicate name"] {
         assert!(log.contains(reason), "{reason}\n{log}");
     }
     upstream.shut_down().await;
@@ -93,7 +91,7 @@ async fn n1_broken_and_doubled_definitions_are_left_out_one_by_one() {
 async fn prx_1_8_resources_and_templates_are_served_under_the_name_of_the_pack() {
     let upstream = connected(scripted(&[])).await;
     let snapshot = upstream.snapshot();
-    let uris: Vec<&str> = snapshot.resources.iter().map(|it| it.spec().uri.as_str()).collect();
+    let uris: Vec<&str> = snapshot.resources.iter().map(|resource| resource.spec().uri.as_str()).collect();
     assert_eq!(uris, ["onetool://server/up/test://static", "onetool://server/up/test://item/{id}"]);
     let spec = snapshot.resources[0].spec();
     assert_eq!(
@@ -119,7 +117,7 @@ async fn prx_1_8_resources_and_templates_are_served_under_the_name_of_the_pack()
 async fn prx_1_8_prompts_are_served_under_the_name_of_the_pack() {
     let upstream = connected(scripted(&["no-templates"])).await;
     let snapshot = upstream.snapshot();
-    assert_eq!(snapshot.resources.len(), 1, "refused templates do not take the resources with them");
+    assert_eq!(snapshot.resources.len(), 1, "resources are served even if templates are rejected");
     let [prompt] = &snapshot.prompts[..] else { panic!("{snapshot:?}") };
     assert_eq!(prompt.spec().name, "up_greet");
     assert!(prompt.spec().arguments[0].required);
@@ -132,8 +130,8 @@ async fn prx_1_8_prompts_are_served_under_the_name_of_the_pack() {
 
 #[tokio::test]
 async fn prx_1_8_lists_without_a_capability_are_empty() {
-    let folder = tempfile::tempdir().unwrap();
-    let record = folder.path().join("record");
+    let directory = tempfile::tempdir().unwrap();
+    let record = directory.path().join("record");
     let upstream = connected(scripted(&["only-tools", &format!("record={}", record.display())])).await;
     let snapshot = upstream.snapshot();
     assert_eq!((snapshot.tools.len(), snapshot.resources.len(), snapshot.prompts.len()), (TOOLS, 0, 0));
@@ -143,8 +141,8 @@ async fn prx_1_8_lists_without_a_capability_are_empty() {
 }
 
 #[tokio::test]
-async fn prx_1_2_an_old_server_that_ignores_or_dies_of_the_newest_handshake_is_reached_all_the_same() {
-    for word in ["ignore-unknown", "die-of-the-unknown"] {
+async fn prx_1_2_an_old_server_that_ignores_or_exits_on_the_newest_handshake_is_still_connected() {
+    for word in ["ignore-discover", "exit-on-discover"] {
         let mut config = scripted(&[word]);
         config.connect_timeout = Duration::from_secs(1);
         let upstream = connected(config).await;

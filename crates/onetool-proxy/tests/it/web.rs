@@ -13,35 +13,35 @@ use axum::{Json, Router};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
-/// What the server does, and what it has seen.
+/// How the server behaves, and what it has received.
 #[derive(Default)]
 pub(crate) struct Script {
     pub(crate) sessions: Mutex<HashSet<String>>,
-    /// How many sessions were opened.
+    /// Number of sessions opened.
     pub(crate) initialized: Mutex<usize>,
-    /// The tools that were called, whether or not the call was then refused.
+    /// The tools that were called, including calls that were then rejected.
     pub(crate) called: Mutex<Vec<String>>,
-    /// The token that is asked for.
+    /// The required token.
     pub(crate) token: Option<String>,
-    /// The status of a refusal.
+    /// The status of a response to a wrong token.
     pub(crate) denial: Option<StatusCode>,
-    /// Where everything but `/moved` is redirected to.
+    /// Where all requests except those to `/moved` are redirected to.
     pub(crate) redirect: Option<String>,
-    /// Whether calls are answered with an error that repeats the credentials.
-    pub(crate) is_indiscreet: bool,
-    /// How long the text of a call's result is, if it is to be long: `read` answers with JSON, other tools with an event.
+    /// Whether calls return an error that repeats the credentials.
+    pub(crate) leaks_credentials: bool,
+    /// Length of the text that a call returns, if not 0: `read` returns JSON, other tools an event.
     pub(crate) length: usize,
-    /// Whether what is unknown is answered with an empty result.
-    pub(crate) is_agreeable: bool,
-    /// Whether there is nothing but a page for people.
-    pub(crate) is_a_website: bool,
-    /// How deep the result of a call nests, if it does: `read` answers with JSON, other tools with an event.
+    /// Whether unknown requests get an empty result.
+    pub(crate) accepts_anything: bool,
+    /// Whether every request gets an HTML page.
+    pub(crate) is_website: bool,
+    /// Nesting depth of the result of a call, if not 0: `read` returns JSON, other tools an event.
     pub(crate) depth: usize,
-    /// Every value of the `Authorization` header that came in.
+    /// Every `Authorization` header received.
     pub(crate) authorizations: Mutex<Vec<Option<String>>>,
 }
 
-/// A running server; it ends when this is dropped.
+/// A running server, stopped when this is dropped.
 pub(crate) struct Web {
     pub(crate) script: Arc<Script>,
     pub(crate) address: SocketAddr,
@@ -89,7 +89,7 @@ async fn serve(
     {
         return (script.denial.unwrap_or(StatusCode::UNAUTHORIZED), "go away").into_response();
     }
-    if script.is_a_website {
+    if script.is_website {
         let page = "<html><body><h1>404 Not Found</h1>nginx</body></html>";
         return (StatusCode::NOT_FOUND, [("content-type", "text/html")], page).into_response();
     }
@@ -98,10 +98,10 @@ async fn serve(
     }
     let message: Value = serde_json::from_slice(&body).unwrap();
     let (id, name) = (&message["id"], message["params"]["name"].as_str().unwrap_or_default());
-    let answer = |result: Value| Json(json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    let respond = |result: Value| Json(json!({"jsonrpc": "2.0", "id": id, "result": result}));
     let method = message["method"].as_str().unwrap_or_default();
     match method {
-        "server/discover" if script.is_agreeable => return answer(json!({})).into_response(),
+        "server/discover" if script.accepts_anything => return respond(json!({})).into_response(),
         "server/discover" => {
             let error =
                 json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "unknown method"}});
@@ -117,25 +117,26 @@ async fn serve(
                 "capabilities": {"tools": {}},
                 "serverInfo": {"name": "web", "version": "1"},
             });
-            return ([("mcp-session-id", session)], answer(result)).into_response();
+            return ([("mcp-session-id", session)], respond(result)).into_response();
         }
         _ => {}
     }
     if method == "tools/call" {
         script.called.lock().unwrap().push(name.to_owned());
     }
-    let is_known = header("mcp-session-id").is_some_and(|it| script.sessions.lock().unwrap().contains(&it));
+    let is_known =
+        header("mcp-session-id").is_some_and(|session| script.sessions.lock().unwrap().contains(&session));
     if !is_known {
         return StatusCode::NOT_FOUND.into_response();
     }
     match method {
-        "tools/call" if script.is_indiscreet => {
+        "tools/call" if script.leaks_credentials => {
             let page = format!("{:?}\n{}", header("authorization"), "long ".repeat(1000));
             (StatusCode::BAD_REQUEST, page).into_response()
         }
         "tools/list" => {
             let object = json!({"type": "object"});
-            answer(json!({"tools": [
+            respond(json!({"tools": [
                 {"name": "read", "inputSchema": object, "annotations": {"readOnlyHint": true}},
                 {"name": "put", "inputSchema": object, "annotations": {"idempotentHint": true}},
                 {"name": "pay", "inputSchema": object, "execution": {"taskSupport": "optional"}, "vendor": 1},
@@ -152,12 +153,12 @@ async fn serve(
             let result = json!({"content": [{"type": "text", "text": "x".repeat(script.length)}]});
             raw(id, &result.to_string(), name)
         }
-        "tools/call" => answer(json!({"content": [{"type": "text", "text": name}]})).into_response(),
+        "tools/call" => respond(json!({"content": [{"type": "text", "text": name}]})).into_response(),
         _ => StatusCode::ACCEPTED.into_response(),
     }
 }
 
-/// Answers with JSON or an event, depending on the tool.
+/// Responds with JSON or an event, depending on the tool.
 fn raw(id: &Value, result: &str, name: &str) -> Response {
     let message = format!(r#"{{"result":{result},"jsonrpc":"2.0","id":{id}}}"#);
     if name == "read" {
@@ -167,8 +168,8 @@ fn raw(id: &Value, result: &str, name: &str) -> Response {
     }
 }
 
-/// A server with the transport of 2024-11-05: one stream of events, and another address for messages.
-pub(crate) async fn start_old(target: &'static str) -> SocketAddr {
+/// Starts a server with the HTTP+SSE transport of 2024-11-05: one event stream, and `endpoint` for messages.
+pub(crate) async fn start_sse(endpoint: &'static str) -> SocketAddr {
     let (events, _) = tokio::sync::broadcast::channel::<Value>(64);
     let stream = events.clone();
     let open = async move || {
@@ -176,12 +177,12 @@ pub(crate) async fn start_old(target: &'static str) -> SocketAddr {
             let message = messages.recv().await.ok()?;
             Some((format!("event: message\ndata: {message}\n\n"), messages))
         });
-        let first = futures::stream::iter([format!("event: endpoint\ndata: {target}\n\n")]);
+        let first = futures::stream::iter([format!("event: endpoint\ndata: {endpoint}\n\n")]);
         let body =
             axum::body::Body::from_stream(first.chain(messages).map(Ok::<_, std::convert::Infallible>));
         ([("content-type", "text/event-stream")], body)
     };
-    let take = async move |Json(message): Json<Value>| {
+    let receive = async move |Json(message): Json<Value>| {
         let result = match message["method"].as_str().unwrap_or_default() {
             "initialize" => json!({
                 "protocolVersion": "2024-11-05",
@@ -189,13 +190,13 @@ pub(crate) async fn start_old(target: &'static str) -> SocketAddr {
                 "serverInfo": {"name": "old", "version": "1"},
             }),
             "tools/list" => json!({"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}),
-            "tools/call" => json!({"content": [{"type": "text", "text": "old and well", "vendor": 1}]}),
+            "tools/call" => json!({"content": [{"type": "text", "text": "hello over SSE", "vendor": 1}]}),
             _ => return StatusCode::ACCEPTED,
         };
         let _ = events.send(json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
         StatusCode::ACCEPTED
     };
-    let router = Router::new().route("/sse", get(open)).route("/messages", post(take));
+    let router = Router::new().route("/sse", get(open)).route("/messages", post(receive));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });

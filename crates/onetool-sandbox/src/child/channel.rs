@@ -1,4 +1,4 @@
-//! The child's end of the socket: any thread may call, whoever waits reads for all.
+//! The child's end of the socket. Any thread can make calls; one waiting thread reads for all.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -13,18 +13,18 @@ use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::{Map, Value};
 
 use crate::wire::{self, FromChild, ToChild};
-use crate::{HostAnswer, HostError, NameKind};
-use onetool_cage::process::exit_now;
+use crate::{HostError, HostReply, NameKind};
+use onetool_cage::process::exit_immediately;
 
-/// Printed text is sent in pieces of this size once the code prints much.
-const PRINT_PIECE: usize = 4096;
-/// So many writes are sent at once, so that little is lost when the run is killed.
-const PROMPT_WRITES: u32 = 64;
+/// Once the code has printed a lot, printed text is sent in chunks of this size.
+const PRINT_CHUNK: usize = 4096;
+/// The first writes are sent immediately, so that little is lost if the run is killed.
+const IMMEDIATE_WRITES: u32 = 64;
 
-/// What the host said to a call.
-pub(super) type Answer = Result<HostAnswer, HostError>;
+/// The result of a call.
+pub(super) type Reply = Result<HostReply, HostError>;
 
-/// The channel of this process: there is one, from the moment the child has its program.
+/// The channel of this process, opened when the child gets its program.
 static CHANNEL: OnceLock<Channel> = OnceLock::new();
 
 pub(super) struct Channel {
@@ -37,7 +37,7 @@ pub(super) struct Channel {
     max_frame: usize,
 }
 
-/// Text that was printed and not yet sent.
+/// Printed text that was not sent yet.
 #[derive(Default)]
 struct Printed {
     text: String,
@@ -46,19 +46,19 @@ struct Printed {
 
 #[derive(Default)]
 struct Inbox {
-    answers: HashMap<u64, Answer>,
-    /// Calls whose answers go to the event loop.
+    replies: HashMap<u64, Reply>,
+    /// Calls whose results go to the event loop.
     awaited: HashSet<u64>,
-    is_being_read: bool,
+    has_reader: bool,
     is_woken: bool,
 }
 
-/// Gives the channel; before the child has its program nothing can ask for it.
+/// Returns the channel. Must not be called before [`open`].
 pub(super) fn channel() -> &'static Channel {
-    CHANNEL.get().unwrap_or_else(|| exit_now(3))
+    CHANNEL.get().unwrap_or_else(|| exit_immediately(3))
 }
 
-/// Sets the channel of this process up.
+/// Opens the channel of this process.
 pub(super) fn open(socket: UnixStream, wake: (OwnedFd, OwnedFd), max_frame: usize) -> &'static Channel {
     CHANNEL.get_or_init(|| Channel {
         socket,
@@ -76,16 +76,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Channel {
-    /// Asks the host what these names are.
+    /// Asks the host for the kinds of these names.
     pub(super) fn names(&self, names: Vec<String>) -> Vec<NameKind> {
         self.send(&FromChild::Names(names));
         match wire::read_frame(&self.socket) {
             Ok(ToChild::Names(kinds)) => kinds,
-            _ => exit_now(4),
+            _ => exit_immediately(4),
         }
     }
 
-    /// Sends a call; false if it is larger than a frame may be.
+    /// Sends a call and returns its id, or `None` if it is too large for a frame.
     pub(super) fn call(
         &self,
         name: String,
@@ -101,55 +101,55 @@ impl Channel {
         self.send(&FromChild::Call { id, name, args, kwargs }).then_some(id)
     }
 
-    /// Waits for the answer to a call that this thread made.
-    pub(super) fn answer(&self, id: u64) -> Answer {
-        let answer = self.wait(None, false, |inbox| inbox.answers.remove(&id));
-        answer.unwrap_or_else(|| exit_now(4))
+    /// Waits for the result of a call that this thread made.
+    pub(super) fn reply(&self, id: u64) -> Reply {
+        let reply = self.wait(None, false, |inbox| inbox.replies.remove(&id));
+        reply.unwrap_or_else(|| exit_immediately(4))
     }
 
-    /// Waits until there are answers for the event loop, it is woken, or the time is over.
-    pub(super) fn answers(&self, timeout: Option<Duration>) -> Vec<(u64, Answer)> {
+    /// Waits until there are results for the event loop, it is woken, or the timeout expires.
+    pub(super) fn replies(&self, timeout: Option<Duration>) -> Vec<(u64, Reply)> {
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         let take = |inbox: &mut Inbox| {
             let ready: Vec<u64> =
-                inbox.answers.keys().filter(|id| inbox.awaited.contains(id)).copied().collect();
+                inbox.replies.keys().filter(|id| inbox.awaited.contains(id)).copied().collect();
             let is_woken = std::mem::take(&mut inbox.is_woken);
             let mut taken = Vec::new();
             for id in ready {
                 inbox.awaited.remove(&id);
-                taken.extend(inbox.answers.remove(&id).map(|answer| (id, answer)));
+                taken.extend(inbox.replies.remove(&id).map(|reply| (id, reply)));
             }
             (is_woken || !taken.is_empty()).then_some(taken)
         };
-        let mut answers = self.wait(deadline, true, take).unwrap_or_default();
-        answers.sort_by_key(|(id, _)| *id);
-        answers
+        let mut replies = self.wait(deadline, true, take).unwrap_or_default();
+        replies.sort_by_key(|(id, _)| *id);
+        replies
     }
 
     /// Wakes the event loop.
     pub(super) fn wake(&self) {
         lock(&self.inbox).is_woken = true;
         self.arrived.notify_all();
-        // A pipe that is full wakes as well.
+        // If the pipe is full, the event loop wakes anyway.
         let _ = rustix::io::write(&self.wake.1, &[1]);
     }
 
-    /// Sends printed text, or keeps it until there is more.
+    /// Sends printed text, or buffers it.
     pub(super) fn print(&self, text: &str) {
         let mut printed = lock(&self.sending);
         printed.text.push_str(text);
         printed.writes = printed.writes.saturating_add(1);
-        if printed.writes < PROMPT_WRITES || printed.text.len() >= PRINT_PIECE {
+        if printed.writes < IMMEDIATE_WRITES || printed.text.len() >= PRINT_CHUNK {
             self.flush(&mut printed);
         }
     }
 
-    /// Sends a frame and all that was printed before it; false if it is too large.
+    /// Sends buffered text and then a frame. Returns false if the frame is too large.
     pub(super) fn send(&self, frame: &FromChild) -> bool {
         self.send_within(self.max_frame, frame)
     }
 
-    /// Sends a frame unless it is larger than `max` bytes.
+    /// Sends buffered text and then a frame. Returns false if the frame is larger than `max` bytes.
     pub(super) fn send_within(&self, max: usize, frame: &FromChild) -> bool {
         let Ok(bytes) = wire::encode(frame) else { return false };
         if bytes.len() > max {
@@ -162,29 +162,29 @@ impl Channel {
     }
 
     fn flush(&self, printed: &mut Printed) {
-        // In pieces, so that no frame is too large.
+        // In chunks, so that no frame is too large.
         let mut rest = printed.text.as_str();
         while !rest.is_empty() {
-            let (piece, next) = rest.split_at(rest.floor_char_boundary(64 * 1024));
-            let frame: FromChild = FromChild::Print(piece.to_owned());
+            let (chunk, next) = rest.split_at(rest.floor_char_boundary(64 * 1024));
+            let frame: FromChild = FromChild::Print(chunk.to_owned());
             match wire::encode(&frame) {
                 Ok(bytes) => self.write(&bytes),
-                Err(_) => exit_now(4),
+                Err(_) => exit_immediately(4),
             }
             rest = next;
         }
         printed.text.clear();
     }
 
-    /// Writes bytes; when the gateway is gone there is nobody left to work for.
+    /// Writes bytes. Exits if the gateway has closed the socket, because the result is no longer needed.
     fn write(&self, bytes: &[u8]) {
         use io::Write as _;
         if (&self.socket).write_all(bytes).is_err() {
-            exit_now(4);
+            exit_immediately(4);
         }
     }
 
-    /// Waits until `take` finds what it looks for. One waiting thread reads the socket for all.
+    /// Waits until `take` returns a value, or the deadline has passed. One waiting thread reads the socket for all.
     fn wait<T>(
         &self,
         deadline: Option<Instant>,
@@ -199,27 +199,27 @@ impl Channel {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO)
                 && deadline.is_some_and(|it| it <= Instant::now())
-                && inbox.is_being_read
+                && inbox.has_reader
             {
                 return None;
             }
-            if inbox.is_being_read {
+            if inbox.has_reader {
                 inbox = match left {
                     None => self.arrived.wait(inbox).unpoisoned(),
                     Some(left) => self.arrived.wait_timeout(inbox, left).unpoisoned().0,
                 };
                 continue;
             }
-            inbox.is_being_read = true;
+            inbox.has_reader = true;
             drop(inbox);
             let read = self.read(left, is_wakeable);
             inbox = lock(&self.inbox);
-            inbox.is_being_read = false;
-            if let Read::Frame(id, answer) = read {
-                inbox.answers.insert(id, answer);
+            inbox.has_reader = false;
+            if let Read::Reply(id, reply) = read {
+                inbox.replies.insert(id, reply);
                 self.arrived.notify_all();
             } else {
-                // Somebody else may have to read on.
+                // Another thread may have to take over reading.
                 self.arrived.notify_all();
                 if matches!(read, Read::TimedOut) {
                     return take(&mut inbox);
@@ -237,7 +237,7 @@ impl Channel {
             Ok(0) => return Read::TimedOut,
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => return Read::Woken,
-            Err(_) => exit_now(4),
+            Err(_) => exit_immediately(4),
         }
         if is_wakeable && !watched[1].revents().is_empty() {
             let mut bytes = [0; 64];
@@ -247,14 +247,14 @@ impl Channel {
             return Read::Woken;
         }
         match wire::read_frame(&self.socket) {
-            Ok(ToChild::Answer { id, result }) => Read::Frame(id, result),
-            _ => exit_now(4),
+            Ok(ToChild::Reply { id, result }) => Read::Reply(id, result),
+            _ => exit_immediately(4),
         }
     }
 }
 
 enum Read {
-    Frame(u64, Answer),
+    Reply(u64, Reply),
     Woken,
     TimedOut,
 }

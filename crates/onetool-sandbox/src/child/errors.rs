@@ -1,4 +1,4 @@
-//! An exception that the code did not catch, as its author can use it.
+//! Descriptions of uncaught exceptions for the author of the code.
 
 use std::fmt::Write as _;
 
@@ -7,19 +7,19 @@ use rustpython_vm::{AsObject as _, VirtualMachine};
 
 use crate::wire::Done;
 
-/// The text that the code was made from.
+/// The program's source.
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     pub(super) file_name: &'a str,
 }
 
-/// A line of the program that was being run.
-struct Place {
+/// A traceback entry: a line of the program that was being executed.
+struct Location {
     line: u32,
     function: String,
 }
 
-/// Describes an exception with the program's own lines.
+/// Describes an exception, with a traceback that contains only the program's own lines.
 pub(super) fn describe(
     vm: &VirtualMachine,
     error: &PyBaseExceptionRef,
@@ -33,14 +33,13 @@ pub(super) fn describe(
         return done;
     }
     let message = message(vm, error, hints);
-    let places = places(error, source);
+    let locations = locations(error, source);
     let mut traceback = String::new();
-    if !places.is_empty() {
+    if !locations.is_empty() {
         traceback.push_str("Traceback (most recent call last):\n");
     }
-    for place in &places {
-        let Place { line, function } = place;
-        // Writing to a string does not fail.
+    for Location { line, function } in &locations {
+        // Writing to a String cannot fail.
         let _ = writeln!(traceback, "  File \"{}\", line {line}, in {function}", source.file_name);
         if let Some(text) = source.text.lines().nth(*line as usize - 1) {
             let _ = writeln!(traceback, "    {}", text.trim());
@@ -50,10 +49,10 @@ pub(super) fn describe(
         "" => write!(traceback, "{kind}"),
         message => write!(traceback, "{kind}: {message}"),
     };
-    Done::Exception { kind, message, line: places.last().map(|place| place.line), traceback }
+    Done::Exception { kind, message, line: locations.last().map(|location| location.line), traceback }
 }
 
-/// A compiler's complaint about the program itself, not about something it tried to compile.
+/// Describes a syntax error in the program itself, as opposed to one in code that the program compiled.
 fn syntax_error(vm: &VirtualMachine, error: &PyBaseExceptionRef, source: &Source<'_>) -> Option<Done> {
     let get = |name: &'static str| error.as_object().get_attr(name, vm).ok();
     let number = |name| get(name)?.try_to_value::<u32>(vm).ok();
@@ -69,9 +68,9 @@ fn syntax_error(vm: &VirtualMachine, error: &PyBaseExceptionRef, source: &Source
 
 fn message(vm: &VirtualMachine, error: &PyBaseExceptionRef, hints: &[(String, String)]) -> String {
     let message = error.as_object().str(vm).map(|text| text.to_string_lossy().into_owned());
-    let message = message.unwrap_or_else(|_| "the exception's text cannot be made".to_owned());
+    let message = message.unwrap_or_else(|_| "cannot format the message of the exception".to_owned());
     if error.fast_isinstance(vm.ctx.exceptions.memory_error) && message.is_empty() {
-        return "the code needed more memory than a run may use".to_owned();
+        return "the code exceeded the memory limit of a run".to_owned();
     }
     if error.fast_isinstance(vm.ctx.exceptions.name_error) {
         let hint = hints.iter().find(|(name, _)| message.contains(&format!("'{name}'")));
@@ -82,15 +81,15 @@ fn message(vm: &VirtualMachine, error: &PyBaseExceptionRef, hints: &[(String, St
     message
 }
 
-fn places(error: &PyBaseExceptionRef, source: &Source<'_>) -> Vec<Place> {
-    let mut places = Vec::new();
+fn locations(error: &PyBaseExceptionRef, source: &Source<'_>) -> Vec<Location> {
+    let mut locations = Vec::new();
     let entries = std::iter::successors(error.traceback(), |entry| entry.next.lock().clone());
     for entry in entries {
         let code = entry.frame.f_code();
         if code.source_path().as_str() == source.file_name {
             let line = u32::try_from(entry.lineno.get()).unwrap_or(u32::MAX);
-            places.push(Place { line, function: code.obj_name.as_str().to_owned() });
+            locations.push(Location { line, function: code.obj_name.as_str().to_owned() });
         }
     }
-    places
+    locations
 }

@@ -1,8 +1,8 @@
-//! What happens in a child: take the program, prepare its source, run it, say how it ended.
+//! The child's side of a run: receives the program, prepares its source, runs it and reports the result.
 
 mod channel;
 mod errors;
-mod fences;
+mod lockdown;
 mod native;
 mod source;
 mod values;
@@ -25,32 +25,33 @@ use self::source::Prepared;
 use self::values::Converter;
 use crate::wire::{self, Done, FromChild, ToChild};
 use crate::{Input, LimitKind, NameKind};
-use onetool_cage::process::exit_now;
+use onetool_cage::process::exit_immediately;
 
-/// The Python side of the child, in the order in which it is loaded.
+/// The Python part of the child, in load order.
 const PRELUDE: &[(&str, &str)] = &[
     ("onetool/posix.py", include_str!("../prelude/posix.py")),
     ("onetool/modules.py", include_str!("../prelude/modules.py")),
     ("onetool/tools.py", include_str!("../prelude/tools.py")),
     ("onetool/loop.py", include_str!("../prelude/loop.py")),
-    ("onetool/fences.py", include_str!("../prelude/fences.py")),
+    ("onetool/lockdown.py", include_str!("../prelude/lockdown.py")),
 ];
 
-/// The program of [`rehearse`]; it uses no name that the host would be asked about, and prints nothing.
+/// The program of [`rehearse`]. It uses no names that the host would be asked about, and prints nothing.
 const REHEARSAL: &str = include_str!("../prelude/rehearsal.py");
 
-/// Room in the last frame beside the result.
+/// Space in the last frame in addition to the result.
 const DONE_MARGIN: usize = 256;
 
-/// About as long as a client takes from one answer to its next program.
-const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// How long to wait for a program before rehearsing: about the time that a client needs between a result and its next
+/// program.
+const REHEARSAL_DELAY: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
-/// What the prelude defined: everything that a child needs of it.
+/// The globals of the prelude, which a child uses.
 pub(crate) struct Prelude {
     globals: PyDictRef,
 }
 
-/// Makes the interpreter.
+/// Creates the interpreter.
 pub(crate) fn warm_interpreter() -> Interpreter {
     let mut settings = Settings::default();
     settings.isolated = true;
@@ -62,7 +63,7 @@ pub(crate) fn warm_interpreter() -> Interpreter {
     InterpreterBuilder::new().settings(settings).init_stdlib().interpreter()
 }
 
-/// Loads the prelude, and with it the modules that programs use most.
+/// Loads the prelude, which imports the most used modules.
 pub(crate) fn warm_prelude(vm: &VirtualMachine) -> Result<Prelude, String> {
     let load = || -> PyResult<PyDictRef> {
         let scope = vm.new_scope_with_builtins();
@@ -73,22 +74,22 @@ pub(crate) fn warm_prelude(vm: &VirtualMachine) -> Result<Prelude, String> {
                 vm.compile(source, Mode::Exec, *name).map_err(|error| error.into_pyexception(vm, None))?;
             vm.run_code_obj(code, scope.clone())?;
         }
-        fences::close(vm, &scope.globals)?;
+        lockdown::apply(vm, &scope.globals)?;
         Ok(scope.globals)
     };
     load().map(|globals| Prelude { globals }).map_err(|error| {
         let mut text = String::new();
-        // A traceback that cannot be written leaves the text empty.
+        // If the traceback cannot be formatted, the text stays empty.
         let _ = vm.write_exception(&mut text, &error);
         text
     })
 }
 
-/// Runs the one program of this process.
+/// Runs this process's program.
 pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake: (OwnedFd, OwnedFd)) {
     let socket = UnixStream::from(socket);
-    // Somebody who waits already gets no faster by a rehearsal.
-    if !comes_soon(&socket) {
+    // A rehearsal would only delay a program that is already there.
+    if !arrives_soon(&socket) {
         rehearse(vm, prelude);
     }
     let Ok(ToChild::Program { source, file_name, input, max_frame, max_result }) = wire::read_frame(&socket)
@@ -96,7 +97,7 @@ pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake:
         return;
     };
     let channel = channel::open(socket, wake, max_frame);
-    let done = Running { vm, prelude, file_name, input, max_result }.run_guarded(&source);
+    let done = Run { vm, prelude, file_name, input, max_result }.run_guarded(&source);
     let max =
         if matches!(done, Done::Value { .. }) { max_result.saturating_add(DONE_MARGIN) } else { max_frame };
     if !channel.send_within(max, &FromChild::Done(done)) {
@@ -104,28 +105,28 @@ pub(crate) fn run(vm: &VirtualMachine, prelude: &Prelude, socket: OwnedFd, wake:
     }
 }
 
-/// Tells whether a program is there, or comes in a moment.
-fn comes_soon(socket: &UnixStream) -> bool {
+/// Returns whether a program is available, or arrives within [`REHEARSAL_DELAY`].
+fn arrives_soon(socket: &UnixStream) -> bool {
     let mut watched = [PollFd::new(socket, PollFlags::IN)];
-    poll(&mut watched, Some(&MOMENT)).is_ok_and(|ready| ready > 0)
+    poll(&mut watched, Some(&REHEARSAL_DELAY)).is_ok_and(|ready| ready > 0)
 }
 
-/// Runs a program that does what most do, so that the memory they touch is this process's own before one arrives.
+/// Runs a small typical program, so that the pages that most programs write to are already copied when one arrives.
 ///
-/// It leaves nothing that a program could see: the next one gets a `__main__` of its own.
+/// A program cannot see any trace of it, because it gets its own `__main__`.
 fn rehearse(vm: &VirtualMachine, prelude: &Prelude) {
-    let rehearsal = Running {
+    let rehearsal = Run {
         vm,
         prelude,
         file_name: "rehearsal.py".to_owned(),
         input: Input::Nothing,
         max_result: REHEARSAL.len(),
     };
-    // Nobody reads it.
+    // Encoding the result is part of the rehearsal; it is not sent.
     let _ = wire::encode(&FromChild::Done(rehearsal.run_guarded(REHEARSAL)));
 }
 
-struct Running<'a> {
+struct Run<'a> {
     vm: &'a VirtualMachine,
     prelude: &'a Prelude,
     file_name: String,
@@ -133,10 +134,10 @@ struct Running<'a> {
     max_result: usize,
 }
 
-impl Running<'_> {
+impl Run<'_> {
     fn run_guarded(&self, source: &str) -> Done {
-        // A panic of the interpreter stands on stderr, where the gateway finds it.
-        catch_unwind(AssertUnwindSafe(|| self.run(source))).unwrap_or_else(|_| exit_now(101))
+        // The message of an interpreter panic is on stderr, where the gateway reads it.
+        catch_unwind(AssertUnwindSafe(|| self.run(source))).unwrap_or_else(|_| exit_immediately(101))
     }
 
     fn run(&self, source: &str) -> Done {
@@ -148,22 +149,18 @@ impl Running<'_> {
             Ok(hints) => hints,
             Err(error) => return self.exception(source, &[], &error),
         };
-        let ended = self.execute(&prepared);
-        match ended {
-            Ok(done) => done,
-            Err(error) => self.exception(source, &hints, &error),
-        }
+        self.execute(&prepared).unwrap_or_else(|error| self.exception(source, &hints, &error))
     }
 
     fn exception(&self, source: &str, hints: &[(String, String)], error: &PyBaseExceptionRef) -> Done {
         errors::describe(self.vm, error, &errors::Source { text: source, file_name: &self.file_name }, hints)
     }
 
-    /// Asks the host what the free names are, binds those it knows, and gives the hints for the others.
+    /// Asks the host about the free names, binds those it knows, and returns the hints for the others.
     fn bind_names(&self, prepared: &Prepared) -> PyResult<Vec<(String, String)>> {
         let builtins = self.vm.builtins.dict();
-        let is_given = |name: &String| matches!(&self.input, Input::Globals(it) if it.contains_key(name));
-        let is_unknown = |name: &String| !is_given(name) && !builtins.contains_key(name.as_str(), self.vm);
+        let is_input = |name: &String| matches!(&self.input, Input::Globals(it) if it.contains_key(name));
+        let is_unknown = |name: &String| !is_input(name) && !builtins.contains_key(name.as_str(), self.vm);
         let names: Vec<String> = prepared.free_names.iter().filter(|it| is_unknown(it)).cloned().collect();
         if names.is_empty() {
             return Ok(Vec::new());
@@ -197,14 +194,14 @@ impl Running<'_> {
             .map_err(|error| error.into_pyexception(vm, None))?;
         let scope = vm.new_scope_with_main()?;
         let globals = scope.globals.clone();
-        self.set_up(&globals)?;
-        let ended = self.execute_code(code, scope).and_then(|()| self.call_function(&globals));
-        let (has_value, value) = match ended {
+        self.set_input(&globals)?;
+        let result = self.execute_code(code, scope).and_then(|()| self.call_function(&globals));
+        let (has_value, value) = match result {
             Ok(Some(value)) => (true, value),
             Ok(None) if prepared.has_value => (true, globals.get_item(source::RESULT, vm)?),
             Ok(None) => (false, vm.ctx.none()),
-            Err(error) => match self.early_end(&error) {
-                Some(ended) => ended,
+            Err(error) => match self.early_exit(&error) {
+                Some(result) => result,
                 None => return Err(error),
             },
         };
@@ -213,7 +210,7 @@ impl Running<'_> {
         let simplify = self.prelude.get(vm, "_simplify")?;
         let mut converter = Converter::new(vm, &simplify, self.max_result);
         let value = match converter.convert(&value) {
-            Err(_) if converter.is_over() => return Ok(Done::Limit(LimitKind::Result)),
+            Err(_) if converter.is_over_budget() => return Ok(Done::Limit(LimitKind::Result)),
             converted => converted?,
         };
         let format =
@@ -224,8 +221,8 @@ impl Running<'_> {
         Ok(Done::Value { has_value, value, format, sanitize })
     }
 
-    /// Puts what the program is given where it finds it.
-    fn set_up(&self, globals: &PyDictRef) -> PyResult<()> {
+    /// Sets the globals for the program's input.
+    fn set_input(&self, globals: &PyDictRef) -> PyResult<()> {
         let vm = self.vm;
         match &self.input {
             Input::Nothing => {}
@@ -241,7 +238,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Calls the function that the program was run for, if there is one.
+    /// Calls the function named in the input, if there is one.
     fn call_function(&self, globals: &PyDictRef) -> PyResult<Option<PyObjectRef>> {
         let vm = self.vm;
         let Input::Call { function, arguments, .. } = &self.input else { return Ok(None) };
@@ -266,8 +263,8 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Takes `return` at the top level, and `exit()`, for what they are: ends that are no errors.
-    fn early_end(&self, error: &PyBaseExceptionRef) -> Option<(bool, PyObjectRef)> {
+    /// Returns the result if the exception is a top-level `return` or a successful `exit()`.
+    fn early_exit(&self, error: &PyBaseExceptionRef) -> Option<(bool, PyObjectRef)> {
         let vm = self.vm;
         if error.class().name().to_string() == "_Return" {
             return Some((true, error.get_arg(0).unwrap_or_else(|| vm.ctx.none())));

@@ -1,4 +1,4 @@
-//! What the prelude can ask of this process: the module `_onetool`.
+//! Native functions for the prelude.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use rustpython_vm::function::OptionalArg;
 use rustpython_vm::{AsObject as _, PyObjectRef, PyResult, VirtualMachine};
 use serde_json::Value;
 
-use super::channel::{Answer, channel};
+use super::channel::{Reply, channel};
 use super::values::{Converter, to_python};
-use crate::HostAnswer;
+use crate::HostReply;
 
-/// Largest set of arguments that is converted; the frame's own limit is what users meet.
+/// Maximum size of converted arguments. Programs reach the limit of a frame first.
 const MAX_ARGUMENTS: usize = 1 << 30;
 
-/// Gives the prelude its functions.
+/// Adds the functions to the prelude's globals.
 pub(super) fn install(vm: &VirtualMachine, globals: &PyDictRef) -> PyResult<()> {
     globals.set_item("_call", vm.new_function("call", call).into(), vm)?;
     globals.set_item("_send", vm.new_function("send", send).into(), vm)?;
-    globals.set_item("_answers", vm.new_function("answers", answers).into(), vm)?;
+    globals.set_item("_answers", vm.new_function("answers", replies).into(), vm)?;
     globals.set_item("_wake", vm.new_function("wake", wake).into(), vm)?;
     globals.set_item("_print", vm.new_function("print", print).into(), vm)?;
     globals.set_item("_random", vm.new_function("random", random).into(), vm)?;
     Ok(())
 }
 
-/// Calls the host and waits: gives `(True, value)` or `(False, kind, message)`.
+/// Calls the host and waits. Returns `(True, value, extra)` or `(False, kind, message)`.
 fn call(
     name: String,
     args: PyListRef,
@@ -34,11 +34,11 @@ fn call(
     vm: &VirtualMachine,
 ) -> PyResult {
     let id = send_call(name, &args, kwargs, &simplify, false, vm)?;
-    let answer = vm.allow_threads(|| channel().answer(id));
-    Ok(answer_to_python(vm, answer)?.into())
+    let reply = vm.allow_threads(|| channel().reply(id));
+    Ok(reply_to_python(vm, reply)?.into())
 }
 
-/// Sends a call whose answer the event loop gets; gives its id.
+/// Sends a call whose result goes to the event loop, and returns its id.
 fn send(
     name: String,
     args: PyListRef,
@@ -63,32 +63,32 @@ fn send_call(
     let Value::Object(kwargs) = converter.convert(kwargs.as_object())? else {
         return Err(vm.new_type_error("keyword arguments must be a dict"));
     };
-    let error = format!("the arguments of {name} are larger than a call may be");
+    let error = format!("the arguments of {name} are too large");
     let sent = vm.allow_threads(|| channel().call(name, args, kwargs, is_awaited));
     sent.ok_or_else(|| vm.new_value_error(error))
 }
 
-/// Waits for answers: gives a list of `(id, answer)`.
-fn answers(timeout: OptionalArg<Option<f64>>, vm: &VirtualMachine) -> PyResult {
+/// Waits for results. Returns a list of `(id, result)`, with results as [`call`] returns them.
+fn replies(timeout: OptionalArg<Option<f64>>, vm: &VirtualMachine) -> PyResult {
     let timeout = timeout
         .flatten()
         .map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::from_hours(24)));
-    let answers = vm.allow_threads(|| channel().answers(timeout));
-    let answers = answers
+    let replies = vm.allow_threads(|| channel().replies(timeout));
+    let replies = replies
         .into_iter()
-        .map(|(id, answer)| {
+        .map(|(id, reply)| {
             let id = vm.ctx.new_int(id).into();
-            Ok(vm.ctx.new_tuple(vec![id, answer_to_python(vm, answer)?.into()]).into())
+            Ok(vm.ctx.new_tuple(vec![id, reply_to_python(vm, reply)?.into()]).into())
         })
         .collect::<PyResult<Vec<PyObjectRef>>>()?;
-    Ok(vm.ctx.new_list(answers).into())
+    Ok(vm.ctx.new_list(replies).into())
 }
 
-fn answer_to_python(vm: &VirtualMachine, answer: Answer) -> PyResult<PyTupleRef> {
-    let parts = match answer {
-        Ok(HostAnswer { value, beside }) => {
-            let beside = serde_json::to_value(beside).unwrap_or_default();
-            vec![vm.ctx.new_bool(true).into(), to_python(vm, value)?, to_python(vm, beside)?]
+fn reply_to_python(vm: &VirtualMachine, reply: Reply) -> PyResult<PyTupleRef> {
+    let parts = match reply {
+        Ok(HostReply { value, extra }) => {
+            let extra = serde_json::to_value(extra).unwrap_or_default();
+            vec![vm.ctx.new_bool(true).into(), to_python(vm, value)?, to_python(vm, extra)?]
         }
         Err(error) => vec![
             vm.ctx.new_bool(false).into(),
@@ -112,14 +112,14 @@ fn print(text: PyObjectRef, vm: &VirtualMachine) -> PyResult<()> {
     Ok(())
 }
 
-/// Gives random bytes of the system.
+/// Returns random bytes from the system.
 fn random(length: usize, vm: &VirtualMachine) -> PyResult {
     let mut bytes = vec![0; length];
     let mut filled = 0;
     while filled < length {
         match rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty()) {
             Ok(count) => filled += count,
-            Err(error) => return Err(vm.new_runtime_error(format!("no random bytes: {error}"))),
+            Err(error) => return Err(vm.new_runtime_error(format!("cannot get random bytes: {error}"))),
         }
     }
     Ok(vm.ctx.new_bytes(bytes).into())

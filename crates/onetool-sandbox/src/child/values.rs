@@ -1,4 +1,4 @@
-//! Values across the border: Python objects to JSON and back.
+//! Conversion between Python objects and JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,26 +8,26 @@ use serde_json::{Map, Number, Value};
 
 use crate::session::MAX_DEPTH;
 
-/// Makes JSON of Python values, within a budget.
+/// Converts Python values to JSON, within a size limit.
 pub(super) struct Converter<'a> {
     vm: &'a VirtualMachine,
-    /// The prelude's function that turns what is no JSON into something simpler.
+    /// The prelude's function that converts a value without a JSON equivalent to a simpler one.
     simplify: &'a PyObject,
-    /// The containers around the value at hand: one that comes again contains itself.
+    /// The ids of the containers around the current value, to detect one that contains itself.
     path: Vec<usize>,
-    /// Bytes that may still be made, roughly; shared objects could otherwise grow without end.
+    /// The approximate number of bytes left. Without a limit, shared objects could expand exponentially.
     budget: usize,
-    is_over: bool,
+    is_over_budget: bool,
 }
 
 impl<'a> Converter<'a> {
     pub(super) fn new(vm: &'a VirtualMachine, simplify: &'a PyObject, budget: usize) -> Self {
-        Self { vm, simplify, path: Vec::new(), budget, is_over: false }
+        Self { vm, simplify, path: Vec::new(), budget, is_over_budget: false }
     }
 
-    /// Whether the last conversion failed because the value is too large.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over
+    /// Returns whether the last conversion failed because the value is too large.
+    pub(super) fn is_over_budget(&self) -> bool {
+        self.is_over_budget
     }
 
     /// Converts a value.
@@ -44,17 +44,17 @@ impl<'a> Converter<'a> {
             return Ok(Value::Bool(false));
         }
         let class = object.class();
-        let is_simple = |class: &PyObject| class.is(object.class());
-        if is_simple(vm.ctx.types.str_type.as_object()) {
+        let is_exactly = |class: &PyObject| class.is(object.class());
+        if is_exactly(vm.ctx.types.str_type.as_object()) {
             let text = object.downcast_ref::<PyStr>().map(|text| text.to_string_lossy().into_owned());
             let text = text.unwrap_or_default();
             self.spend(text.len())?;
             return Ok(Value::String(text));
         }
-        if is_simple(vm.ctx.types.int_type.as_object()) {
+        if is_exactly(vm.ctx.types.int_type.as_object()) {
             return Ok(object.downcast_ref::<PyInt>().map_or(Value::Null, |it| integer(it)));
         }
-        if is_simple(vm.ctx.types.float_type.as_object()) {
+        if is_exactly(vm.ctx.types.float_type.as_object()) {
             let number = object.downcast_ref::<PyFloat>().map(rustpython_vm::Py::to_f64);
             return Ok(number.and_then(Number::from_f64).map_or(Value::Null, Value::Number));
         }
@@ -82,7 +82,7 @@ impl<'a> Converter<'a> {
         })
     }
 
-    /// Runs `convert` for a container, unless the container is inside itself or too deep.
+    /// Runs `convert` for a container. Fails if the container contains itself or is nested too deeply.
     fn inside(
         &mut self,
         container: &PyObject,
@@ -93,7 +93,8 @@ impl<'a> Converter<'a> {
             return Err(self.vm.new_value_error("the value contains itself"));
         }
         if self.path.len() >= MAX_DEPTH {
-            return Err(self.vm.new_value_error(format!("the value nests deeper than {MAX_DEPTH} levels")));
+            let message = format!("the value is nested more than {MAX_DEPTH} levels deep");
+            return Err(self.vm.new_value_error(message));
         }
         self.path.push(id);
         let converted = convert(self);
@@ -115,7 +116,7 @@ impl<'a> Converter<'a> {
         Ok(Value::Object(map))
     }
 
-    /// Names a member as Python's own `json` does; a key that is no name is written out.
+    /// Converts a key as Python's `json` module does; other objects become their `str`.
     fn key(&self, key: &PyObject) -> PyResult<String> {
         let vm = self.vm;
         if vm.is_none(key) {
@@ -140,7 +141,7 @@ impl<'a> Converter<'a> {
         match self.budget.checked_sub(bytes) {
             Some(left) => self.budget = left,
             None => {
-                self.is_over = true;
+                self.is_over_budget = true;
                 return Err(self.vm.new_value_error("the value is too large"));
             }
         }
@@ -148,7 +149,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// An integer that JSON readers would round becomes text.
+/// Converts an integer. One that does not fit in 64 bits becomes a string, because JSON readers would round it.
 fn integer(number: &PyInt) -> Value {
     let number = number.as_bigint();
     i64::try_from(number)
@@ -157,7 +158,7 @@ fn integer(number: &PyInt) -> Value {
         .unwrap_or_else(|_| Value::String(number.to_string()))
 }
 
-/// Makes a Python value of JSON.
+/// Converts JSON to a Python value.
 pub(super) fn to_python(vm: &VirtualMachine, value: Value) -> PyResult {
     Ok(match value {
         Value::Null => vm.ctx.none(),

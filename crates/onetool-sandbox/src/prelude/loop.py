@@ -1,11 +1,11 @@
-# asyncio on top of the answers that come from the host.
+# An asyncio event loop for calls to the host.
 from asyncio import base_events, events, futures, tasks, timeouts
 
 _waiting = {}
 
 
 class _Selector:
-    """Waits for answers where asyncio would wait for sockets."""
+    """Waits for results of calls instead of sockets."""
 
     def select(self, timeout=None):
         if timeout is not None and timeout <= 0 and not _waiting:
@@ -21,15 +21,15 @@ class _Loop(base_events.BaseEventLoop):
         super().__init__()
         self._selector = _Selector()
 
-    def _process_events(self, answers):
-        for number, answer in answers:
+    def _process_events(self, replies):
+        for number, reply in replies:
             future = _waiting.pop(number, None)
             if future is None:
                 continue
             if future.get_loop() is self:
-                _settle(future, answer)
+                _settle(future, reply)
             else:
-                future.get_loop().call_soon_threadsafe(_settle, future, answer)
+                future.get_loop().call_soon_threadsafe(_settle, future, reply)
 
     def _write_to_self(self):
         _wake()
@@ -38,11 +38,11 @@ class _Loop(base_events.BaseEventLoop):
         return super().create_task(_coroutine(coro), **options)
 
 
-def _settle(future, answer):
+def _settle(future, reply):
     if future.done():
         return
     try:
-        future.set_result(_result(answer))
+        future.set_result(_result(reply))
     except Exception as error:
         future.set_exception(error)
     except BaseException as error:
@@ -73,7 +73,7 @@ asyncio.SelectorEventLoop = asyncio.EventLoop = asyncio.DefaultEventLoop = _Loop
 
 
 class Later:
-    """A call that is made when it is awaited; used as a plain value it is made at once."""
+    """A call that starts when it is awaited, or when it is used as a plain value."""
 
     __slots__ = ("_name", "_args", "_kwargs", "_future", "_known")
 
@@ -107,7 +107,7 @@ class Later:
         return id(self)
 
     def __repr__(self):
-        return f"<call of {self._name}>" if self._known is None else repr(self._known[0])
+        return f"<pending call to {self._name}>" if self._known is None else repr(self._known[0])
 
 
 def _forward(name):
@@ -129,7 +129,7 @@ Later.__float__ = lambda self: float(self._value())
 
 
 def _later(function):
-    """Stands where the source calls something under `await`, `gather` and the like: tools then wait."""
+    """Wraps the callee of an awaited call: a call to a tool is deferred."""
     if type(function) is Tool:
         return lambda *args, **kwargs: Later(function.__name__, args, kwargs)
     return function
@@ -144,7 +144,7 @@ async def _wait_for_it(awaitable):
 
 
 def _awaitable(value):
-    """Makes anything awaitable: what a blocking call gave already is its own answer."""
+    """Makes any value awaitable; awaiting the result of a blocking call returns it."""
     return value if inspect.isawaitable(value) else _give(value)
 
 
@@ -183,6 +183,6 @@ for _function in (ensure_future, create_task, wait_for, wait):
 
 
 def _drive(coroutine):
-    """Runs a program that awaits at its top level, or a coroutine that it ended with."""
+    """Runs a program with a top-level `await`, or a coroutine that is its final value."""
     loop = events._event_loop_policy.get_event_loop()
     return loop.run_until_complete(coroutine)

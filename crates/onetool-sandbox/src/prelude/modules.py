@@ -1,10 +1,10 @@
-# The modules that most programs use are imported once, in the zygote; those that asyncio only mentions are stand-ins
-# meanwhile. What is not here is imported when a program asks for it: a module that is kept warm takes memory for good,
-# decimal with what it needs 3 MB, urllib.parse 1.6 MB, statistics, uuid and pprint half a megabyte each.
+# Imports the most used modules once, in the zygote. Modules that asyncio imports but programs cannot use are replaced by
+# stand-ins for that time. Other modules are imported on demand, because a preloaded module permanently takes memory:
+# decimal and its dependencies 3 MB, urllib.parse 1.6 MB, statistics, uuid and pprint half a megabyte each.
 
 
 class _Stand(types.ModuleType):
-    """A module that has every attribute, and none that works."""
+    """A module that has every attribute, as an empty class."""
 
     __all__ = ()
     __path__ = ()
@@ -12,9 +12,9 @@ class _Stand(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        made = type(name, (Exception if name.endswith(("Error", "error", "Expired", "timeout")) else object,), {})
-        setattr(self, name, made)
-        return made
+        stub = type(name, (Exception if name.endswith(("Error", "error", "Expired", "timeout")) else object,), {})
+        setattr(self, name, stub)
+        return stub
 
 
 _STANDS = ("socket", "subprocess", "ssl", "selectors", "select", "fcntl",
@@ -24,7 +24,7 @@ for _name in _STANDS:
 for _name in ("_socket", "_signal", "_posixsubprocess"):
     sys.modules[_name] = None
 
-# `signal` is asked for its handlers, so it gets some.
+# asyncio uses the handlers of `signal`, so its stand-in has some.
 _signal_module = _Stand("signal")
 _signal_module.getsignal = lambda number: None
 _signal_module.signal = _refuse("signal.signal", "signals cannot be handled in run", ValueError)

@@ -1,11 +1,11 @@
-# A stand-in for `posix`, so that the real `os` imports: paths work, everything that would touch the system is refused.
+# A stand-in for `posix`, so that the real `os` can be imported: paths work, and system calls are refused.
 import sys
 import types
 
-FILES = "files are not reachable from run; use the file pack: file.read(path=…)"
-NETWORK = "the network is not reachable from run; call a tool instead, such as web.fetch(url=…)"
+FILES = "files are not accessible from run; use the file pack: file.read(path=…)"
+NETWORK = "the network is not accessible from run; call a tool instead, such as web.fetch(url=…)"
 PROCESSES = "processes cannot be started from run; call a tool instead"
-SYSTEM = "the system is not reachable from run"
+SYSTEM = "the system is not accessible from run"
 
 
 def _refuse(name, text, kind=PermissionError):
@@ -54,7 +54,7 @@ def _fspath(path):
     return found
 
 
-_posix = types.ModuleType("posix", "The operating system, as far as it can be reached: not at all.")
+_posix = types.ModuleType("posix", "A stand-in for the operating system.")
 for _names, _text in ((_FILE_CALLS, FILES), (_PROCESS_CALLS, PROCESSES), (_SYSTEM_CALLS, SYSTEM)):
     for _name in _names:
         setattr(_posix, _name, _refuse("os." + _name, _text))
@@ -86,7 +86,7 @@ os.get_terminal_size = lambda *args: os.terminal_size((80, 24))
 
 
 class _Output:
-    """Standard output and error: text that goes into the answer."""
+    """Standard output and error, sent to the gateway as text."""
 
     encoding, errors, newlines, mode, line_buffering, closed = "utf-8", "strict", None, "w", True, False
 
@@ -118,7 +118,7 @@ class _Output:
         return False
 
     def fileno(self):
-        raise OSError("standard output has no descriptor in run")
+        raise OSError("standard output has no file descriptor in run")
 
     def reconfigure(self, **options):
         pass
@@ -144,7 +144,7 @@ class _Input:
         return False
 
     def _refuse(self, *args):
-        raise EOFError("there is no input in run; put the value into the code")
+        raise EOFError("standard input is not available in run; put the value in the code")
 
     read = readline = readlines = __iter__ = _refuse
 

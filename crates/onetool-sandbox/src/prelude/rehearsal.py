@@ -1,3 +1,3 @@
-# A little of what every program does: a child runs this before it has its own.
+# A small typical program, which a child runs before it gets its own.
 rows = [{"size": size, "text": f"{size}"} for size in range(2)]
 rows

@@ -1,4 +1,4 @@
-# Packs and tools as the code sees them, and values that are no JSON.
+# Packs and tools for the code, and the conversion of values to JSON.
 import builtins
 
 
@@ -22,30 +22,30 @@ def _raise(kind, message):
 
 
 class Data(dict):
-    """A tool's data, with its text and other content as attributes."""
+    """An object returned by a tool, with its text and other content as attributes."""
 
     __slots__ = ("text", "blocks")
 
 
 class Items(list):
-    """A tool's list, with its text and other content as attributes."""
+    """A list returned by a tool, with its text and other content as attributes."""
 
     __slots__ = ("text", "blocks")
 
 
-def _result(answer):
-    if not answer[0]:
-        _raise(answer[1], answer[2])
-    value, beside = answer[1:]
-    kind = beside and {dict: Data, list: Items}.get(type(value))
+def _result(reply):
+    if not reply[0]:
+        _raise(reply[1], reply[2])
+    value, extra = reply[1:]
+    kind = extra and {dict: Data, list: Items}.get(type(value))
     if kind:
         value = kind(value)
-        value.text, value.blocks = beside["text"], beside["blocks"]
+        value.text, value.blocks = extra["text"], extra["blocks"]
     return value
 
 
 class Tool:
-    """A tool; calling it gives its answer."""
+    """A tool; calling it returns its result."""
 
     __slots__ = ("__name__",)
 
@@ -56,7 +56,7 @@ class Tool:
         return _result(_call(self.__name__, [*args], kwargs, _simplify))
 
     def __getattr__(self, name):
-        # A tool's name may have several dots.
+        # A tool's name can contain several dots.
         if name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return Tool(f"{self.__name__}.{name}")
@@ -90,7 +90,7 @@ _DICT_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def _simplify(value):
-    """Turns what is no JSON into something that is nearer to it."""
+    """Converts a value without a JSON equivalent to a simpler one."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, enum.Enum):
@@ -112,7 +112,7 @@ def _simplify(value):
             return [*value]
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
-    # Imported by the program, or there are no such values.
+    # Without an import of decimal, there are no such values.
     decimal = sys.modules.get("decimal")
     if decimal and isinstance(value, decimal.Decimal):
         if value.is_finite():

@@ -1,4 +1,4 @@
-//! A child that does not keep to the protocol.
+//! A child that violates the protocol.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn frame(value: &Value) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn h5_names_are_asked_for_once_and_their_number_is_bounded() {
+async fn h5_names_are_requested_once_and_their_number_is_bounded() {
     let many: Vec<String> = (0..5000).map(|i| format!("n{i}")).collect();
     let done =
         json!({"done": {"value": {"has_value": false, "value": null, "format": null, "sanitize": false}}});
@@ -19,14 +19,14 @@ async fn h5_names_are_asked_for_once_and_their_number_is_bounded() {
     let twice = frame(&json!({"names": ["a"]})).repeat(2);
     match child_that_sends(&twice).await {
         Err(RunError::Died { reason, .. }) => {
-            assert_eq!(reason, "it sent something unexpected: it asked for names twice");
+            assert_eq!(reason, "protocol error: it requested names twice");
         }
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test]
-async fn h5_a_length_alone_takes_no_memory() {
+async fn h5_a_claimed_length_takes_no_memory() {
     let outcome = child_that_sends(&[0, 0, 0, 2]).await;
     assert!(matches!(&outcome, Err(RunError::Died { .. })), "{outcome:?}");
     let outcome = child_that_sends(&[255; 4]).await;
@@ -34,7 +34,7 @@ async fn h5_a_length_alone_takes_no_memory() {
 }
 
 #[tokio::test]
-async fn h5_arguments_count_as_they_are_in_memory() {
+async fn h5_arguments_count_with_their_size_in_memory() {
     let zeros = vec![0; 2_000_000];
     let call = json!({"call": {"id": 1, "name": "t.echo", "args": [zeros], "kwargs": {}}});
     let outcome = child_that_sends(&frame(&call)).await;

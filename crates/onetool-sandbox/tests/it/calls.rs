@@ -1,4 +1,4 @@
-//! Calls to the host: names, arguments, failures, and calls at the same time.
+//! Calls to the host: names, arguments, failures and concurrent calls.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,18 +22,18 @@ async fn run_3_1_packs_flat_names_and_positionals() {
         "<pack t>", "<tool t.echo>",
     ]);
     assert_eq!((outcome.value, outcome.calls), (Completion::Value(expected.to_string()), 2));
-    assert_eq!(*host.asked.lock().unwrap(), ["t", "t_echo"]);
+    assert_eq!(*host.requested_names.lock().unwrap(), ["t", "t_echo"]);
 }
 
 #[tokio::test]
-async fn programs_without_free_names_ask_nothing() {
+async fn programs_without_free_names_request_no_names() {
     let host = Arc::new(TestHost::default());
     run_with(&sandbox(), "x = [i for i in range(3)]\nprint(len(x))", &limits(), host.clone()).await.unwrap();
-    assert!(host.asked.lock().unwrap().is_empty());
+    assert!(host.requested_names.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn the_programs_own_names_win() {
+async fn the_programs_own_names_take_precedence() {
     let sandbox = sandbox();
     assert_eq!(value(&sandbox, "t = {'echo': 1}\nt['echo']").await, json!(1));
     assert_eq!(value(&sandbox, "web = t.value(web.__name__)\nweb").await, json!("web"));
@@ -65,18 +65,19 @@ async fn s7_a_failed_tool_raises_and_can_be_caught() {
     assert_eq!(kind, "ValueError");
 }
 
-/// Runs a program that calls `t.slow` (100 ms) several times, and tells how many were under way at once.
+/// Runs a program that calls `t.slow` (100 ms) several times. Returns its value, the maximum number of concurrent calls,
+/// and the elapsed time.
 async fn overlap(source: &str) -> (Value, u32, Duration) {
     let sandbox = sandbox();
     sandbox.warm().await.unwrap();
     let host = Arc::new(TestHost::default());
     let start = Instant::now();
     let outcome = run_with(&sandbox, source, &limits(), host.clone()).await;
-    let took = start.elapsed();
+    let elapsed = start.elapsed();
     match outcome {
         Ok(outcome) => match outcome.value {
             Completion::Value(value) => {
-                (serde_json::from_str(&value).unwrap(), host.most_under_way.load(Ordering::SeqCst), took)
+                (serde_json::from_str(&value).unwrap(), host.most_in_flight.load(Ordering::SeqCst), elapsed)
             }
             Completion::NoValue => panic!("{source}: no value"),
         },
@@ -174,9 +175,9 @@ async fn run_3_5_gathered_and_pooled_calls_overlap() {
         ),
     ];
     for (name, source, expected) in cases {
-        let (value, most, took) = overlap(source).await;
+        let (value, most, elapsed) = overlap(source).await;
         assert_eq!(&value, expected, "{name}");
-        assert!(most >= 2, "{name}: at most {most} calls were under way at once ({took:?})");
+        assert!(most >= 2, "{name}: at most {most} concurrent calls ({elapsed:?})");
     }
 }
 
@@ -235,7 +236,7 @@ async fn s5_dropping_a_run_drops_its_calls() {
 }
 
 #[tokio::test]
-async fn large_answers_and_arguments_pass() {
+async fn large_results_and_arguments_are_supported() {
     let sandbox = sandbox();
     assert_eq!(value(&sandbox, "len(t.big(20_000_000))").await, json!(20_000_000));
     assert_eq!(value(&sandbox, "len(t.value('y' * 5_000_000))").await, json!(5_000_000));

@@ -1,4 +1,4 @@
-//! The table of what works, `tests/coverage.md`, as a test; `docs/python.md` can be made from the same file.
+//! Tests every row of `tests/coverage.md`, the list of supported Python features. `docs/python.md` is generated from it.
 
 use onetool_sandbox::{Completion, Outcome, RunError};
 use serde_json::Value;
@@ -26,7 +26,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[tokio::test]
-async fn every_row_of_the_table_holds() {
+async fn every_row_of_the_table_is_correct() {
     let sandbox = sandbox();
     let mut wrong = Vec::new();
     for Row { name, code, expected } in rows() {

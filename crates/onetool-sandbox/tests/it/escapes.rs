@@ -1,4 +1,4 @@
-//! Known ways out of a Python sandbox: each ends in an error, and none reaches anything.
+//! Known Python sandbox escapes: each raises an error and reaches nothing.
 
 use onetool_sandbox::{Layer, Outcome, RunError};
 use serde_json::json;
@@ -8,18 +8,18 @@ use crate::support::{run, sandbox, value};
 #[tokio::test]
 async fn s3_run_6_3_there_is_nothing_to_reach() {
     let sandbox = sandbox();
-    // Each must raise; the text that it must mention is the second part.
+    // Each program must raise an exception whose message contains the text.
     let refused = [
         ("open('/etc/passwd').read()", "file.read(path=…)"),
-        ("open('/tmp/x', 'w')", "files are not reachable"),
-        ("import io\nio.open('/etc/passwd')", "files are not reachable"),
+        ("open('/tmp/x', 'w')", "files are not accessible"),
+        ("import io\nio.open('/etc/passwd')", "files are not accessible"),
         ("import io\nio.FileIO('/etc/passwd')", ""),
-        ("import _io\n_io.open('/etc/passwd')", "files are not reachable"),
+        ("import _io\n_io.open('/etc/passwd')", "files are not accessible"),
         ("import _io\n_io.FileIO(0)", ""),
-        ("import pathlib\npathlib.Path('/etc/passwd').read_text()", "files are not reachable"),
-        ("import os\nos.listdir('/')", "files are not reachable"),
-        ("import os\nos.open('/etc/passwd', 0)", "files are not reachable"),
-        ("import os\nos.getcwd()", "files are not reachable"),
+        ("import pathlib\npathlib.Path('/etc/passwd').read_text()", "files are not accessible"),
+        ("import os\nos.listdir('/')", "files are not accessible"),
+        ("import os\nos.open('/etc/passwd', 0)", "files are not accessible"),
+        ("import os\nos.getcwd()", "files are not accessible"),
         ("import os\nos.system('id')", "processes cannot be started"),
         ("import os\nos.popen('id').read()", "processes cannot be started"),
         ("import os\nos.fork()", "processes cannot be started"),
@@ -27,35 +27,35 @@ async fn s3_run_6_3_there_is_nothing_to_reach() {
         ("import os\nos.kill(1, 9)", "processes cannot be started"),
         ("import os\nos._exit(0)", "processes cannot be started"),
         ("import os\nos.environ['PATH']", "PATH"),
-        ("import posix\nposix.open('/etc/passwd', 0)", "files are not reachable"),
+        ("import posix\nposix.open('/etc/passwd', 0)", "files are not accessible"),
         ("import subprocess", "processes cannot be started"),
         ("import multiprocessing", "processes cannot be started"),
-        ("import socket", "the network is not reachable"),
-        ("import _socket", "the network is not reachable"),
-        ("import ssl", "the network is not reachable"),
-        ("import urllib.request", "the network is not reachable"),
-        ("import http.client", "the network is not reachable"),
+        ("import socket", "the network is not accessible"),
+        ("import _socket", "the network is not accessible"),
+        ("import ssl", "the network is not accessible"),
+        ("import urllib.request", "the network is not accessible"),
+        ("import http.client", "the network is not accessible"),
         ("import requests", "web.fetch"),
-        ("import ctypes", "the system is not reachable"),
-        ("import _ctypes", "the system is not reachable"),
-        ("import gc\ngc.get_objects()", "the system is not reachable"),
-        ("import marshal\nmarshal.loads(b'x')", "the system is not reachable"),
+        ("import ctypes", "the system is not accessible"),
+        ("import _ctypes", "the system is not accessible"),
+        ("import gc\ngc.get_objects()", "the system is not accessible"),
+        ("import marshal\nmarshal.loads(b'x')", "the system is not accessible"),
         (
             "import sys\ndel sys.modules['os']\nimport sys\nsys.meta_path.clear()\nimport marshal\nmarshal.loads(b'')",
             "",
         ),
-        ("import tempfile", "files are not reachable"),
+        ("import tempfile", "files are not accessible"),
         ("import shutil\nshutil.copy('/etc/passwd', '/tmp/x')", ""),
-        ("import glob\nglob.glob('/*')", "files are not reachable"),
-        ("import sqlite3", "files are not reachable"),
-        ("import resource", "the system is not reachable"),
-        ("import faulthandler", "the system is not reachable"),
-        ("import _remote_debugging", "the system is not reachable"),
+        ("import glob\nglob.glob('/*')", "files are not accessible"),
+        ("import sqlite3", "files are not accessible"),
+        ("import resource", "the system is not accessible"),
+        ("import faulthandler", "the system is not accessible"),
+        ("import _remote_debugging", "the system is not accessible"),
         ("import _interpreters", "processes cannot be started"),
-        ("import fcntl", "files are not reachable"),
+        ("import fcntl", "files are not accessible"),
         ("import signal\nsignal.alarm(1)", "processes cannot be started"),
-        ("input('?')", "input() is not possible"),
-        ("import sys\nsys.stdin.read()", "no input"),
+        ("input('?')", "input() is not available"),
+        ("import sys\nsys.stdin.read()", "standard input is not available"),
         ("breakpoint()", ""),
         ("import importlib\nimportlib.import_module('subprocess')", "processes cannot be started"),
         ("__import__('os').system('id')", "processes cannot be started"),
@@ -80,10 +80,10 @@ async fn s3_run_6_3_there_is_nothing_to_reach() {
         ("import logging\nlogging.FileHandler('/tmp/x')", ""),
         ("import zipfile\nzipfile.ZipFile('/tmp/x.zip', 'w')", ""),
         ("exec(\"import os; os.system('id')\")", "processes cannot be started"),
-        ("eval(\"__import__('os').listdir('/')\")", "files are not reachable"),
+        ("eval(\"__import__('os').listdir('/')\")", "files are not accessible"),
         ("(lambda: 0).__globals__['__builtins__'].open('/etc/passwd')", ""),
         ("getattr(getattr(t, 'echo'), '__globals__')", ""),
-        ("(lambda: 0).__code__.replace(co_code=b'')", "by hand"),
+        ("(lambda: 0).__code__.replace(co_code=b'')", "code objects cannot be created"),
         ("import types\ntypes.CodeType(0, 0, 0, 0, 0, 0, b'', (), (), (), '', '', '', 0, b'', b'')", ""),
         ("import _thread\n_thread.interrupt_main()\nwhile True: pass", "interrupt_main"),
         ("import _thread\n_thread._make_thread_handle(1)", "_make_thread_handle"),
@@ -91,16 +91,16 @@ async fn s3_run_6_3_there_is_nothing_to_reach() {
         (
             "import sys, importlib.util, importlib.machinery as m\nsys.meta_path.clear()\n\
              importlib.util.module_from_spec(m.BuiltinImporter.find_spec('marshal')).loads",
-            "module 'marshal' cannot be made in run",
+            "module 'marshal' cannot be created in run",
         ),
         (
             "import sys, importlib.machinery as m\nsys.meta_path[:] = [m.BuiltinImporter]\nimport marshal",
-            "module 'marshal' cannot be made in run",
+            "module 'marshal' cannot be created in run",
         ),
         (
             "import sys, _imp\nfrom types import SimpleNamespace as N\ndel sys.modules['_imp']\n\
              _imp.create_builtin(N(name='_imp'))",
-            "module '_imp' cannot be made in run",
+            "module '_imp' cannot be created in run",
         ),
         (
             "import _imp\nclass N:\n    names = ['marshal', 'math']\n    name = property(lambda self: self.names.pop())\n\
@@ -119,14 +119,14 @@ async fn s3_run_6_3_there_is_nothing_to_reach() {
 }
 
 #[tokio::test]
-async fn s3_what_remains_holds_nothing() {
+async fn s3_what_remains_contains_nothing() {
     let sandbox = sandbox();
     for (source, expected) in [
         ("import os\ndict(os.environ)", json!({})),
         ("import os\nos.path.exists('/etc/passwd')", json!(false)),
         ("import os\nos.getenv('HOME', 'none')", json!("none")),
         ("import sys\n[sys.argv, sys.path, sys.executable]", json!([["main.py"], [], ""])),
-        // Attributes in format strings, frames and globals lead to Python objects of this process, and to no more.
+        // Attributes in format strings, frames and globals only lead to Python objects of this process.
         ("'{0.__class__.__mro__}'.format(1)", json!("(<class 'int'>, <class 'object'>)")),
         ("import sys\ntype(sys._getframe().f_back).__name__", json!("NoneType")),
         ("import os\nos.path.join('a', 'b')", json!("a/b")),
@@ -135,9 +135,9 @@ async fn s3_what_remains_holds_nothing() {
     }
 }
 
-/// Reaching the prelude's own functions gives what calling a tool gives, and nothing else.
+/// The prelude's functions can do nothing that calling a tool cannot.
 #[tokio::test]
-async fn s3_the_preludes_globals_hold_no_authority() {
+async fn s3_the_preludes_globals_grant_no_privileges() {
     let sandbox = sandbox();
     let source = "g = type(t).__getattr__.__globals__\nsorted(k for k in g if callable(g[k]) and k.startswith('_') and k[1:2] != '_')";
     let names = value(&sandbox, source).await;
@@ -146,9 +146,9 @@ async fn s3_the_preludes_globals_hold_no_authority() {
     assert!(matches!(run(&sandbox, source).await, Err(RunError::Exception { .. })));
 }
 
-/// Hand-made code objects may crash the interpreter; the crash stays in its process.
+/// Hand-written bytecode could crash the interpreter, but only its own process.
 #[tokio::test]
-async fn s3_hand_made_bytecode_hurts_nobody_else() {
+async fn s3_hand_made_bytecode_affects_only_its_process() {
     let sandbox = sandbox();
     for source in [
         "def f(): pass\nf.__code__ = f.__code__.replace(co_code=bytes([100, 255] * 50))\nf()",

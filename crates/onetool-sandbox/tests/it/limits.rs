@@ -1,4 +1,4 @@
-//! Every limit trips by its own name, and the next run works.
+//! Every limit ends a run with its own error, and the next run works.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{TestHost, limits, run, run_with, sandbox, value};
 
-/// Runs `source` under `limits` and gives the limit it hit, its text, and what was printed.
+/// Runs `source` with `limits` and returns the exceeded limit, its message, and the printed text.
 async fn limit(sandbox: &Sandbox, source: &str, limits: &Limits) -> (LimitKind, String, String) {
     match run_with(sandbox, source, limits, Arc::new(TestHost::default())).await {
         Err(ref error @ RunError::Limit { limit, ref printed, .. }) => {
@@ -26,17 +26,17 @@ async fn s1_an_endless_loop_ends_at_the_time_limit() {
     let limits = Limits { time: Duration::from_millis(300), ..limits() };
     let start = Instant::now();
     let looping = limit(&sandbox, "print('on')\nwhile True: pass", &limits);
-    // Another run works meanwhile, on the same sandbox.
+    // Another run in the same sandbox works meanwhile.
     let other = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let answer = value(&sandbox, "1 + 1").await;
-        (answer, start.elapsed())
+        let result = value(&sandbox, "1 + 1").await;
+        (result, start.elapsed())
     };
-    let ((kind, text, printed), (answer, answered)) = tokio::join!(looping, other);
-    assert_eq!((kind, answer), (LimitKind::Time, json!(2)));
+    let ((kind, text, printed), (result, elapsed)) = tokio::join!(looping, other);
+    assert_eq!((kind, result), (LimitKind::Time, json!(2)));
     assert_eq!(text, "time limit: the code ran longer than 300 ms");
     assert_eq!(printed, "on\n");
-    assert!(answered < Duration::from_millis(300), "{answered:?}");
+    assert!(elapsed < Duration::from_millis(300), "{elapsed:?}");
     assert!(start.elapsed() < Duration::from_secs(2));
     assert_eq!(value(&sandbox, "2").await, json!(2));
 }
@@ -57,10 +57,10 @@ async fn s4_waiting_on_a_tool_does_not_stop_the_clock() {
     assert_eq!(text, "time limit: the code ran longer than 1 s");
 }
 
-/// A name, a program, and the names with which it may end.
+/// A name, a program, and the possible names of its error.
 type Bomb<'a> = (&'a str, &'a str, &'a [&'a str]);
 
-/// Sets bombs off one after the other; after each the sandbox must still work.
+/// Runs bombs one after the other. The sandbox must still work after each of them.
 async fn set_off(bombs: &[Bomb<'_>]) {
     let sandbox = sandbox();
     for (name, source, expected) in bombs {
@@ -75,8 +75,8 @@ async fn set_off(bombs: &[Bomb<'_>]) {
             Err(RunError::Syntax { .. }) => "SyntaxError".to_owned(),
             Err(other) => other.to_string(),
         };
-        let took = start.elapsed();
-        assert!(expected.contains(&found.as_str()), "{name} ({took:?}): {outcome:?}");
+        let elapsed = start.elapsed();
+        assert!(expected.contains(&found.as_str()), "{name} ({elapsed:?}): {outcome:?}");
         assert_eq!(value(&sandbox, "1 + 1").await, json!(2), "after {name}");
     }
 }
@@ -211,7 +211,7 @@ async fn memory_errors_can_be_caught() {
 }
 
 #[tokio::test]
-async fn s4_caps_trip_separately_and_are_named() {
+async fn s4_limits_apply_separately_and_are_named() {
     let sandbox = sandbox();
     let few = Limits { max_calls: 3, ..limits() };
     let (kind, text, printed) =
@@ -219,15 +219,15 @@ async fn s4_caps_trip_separately_and_are_named() {
     assert_eq!((kind, text.as_str()), (LimitKind::Calls, "call limit: the code made more than 3 calls"));
     assert_eq!(printed, "0\n1\n2\n");
 
-    // Calls wait their turn; what they carry may not grow without end meanwhile.
+    // Calls can wait in a queue, but the size of their arguments is limited.
     let narrow = Limits { max_parallel: 2, max_result_bytes: 1000, ..limits() };
     let source = "import asyncio\nawait asyncio.gather(*[t.slow('x' * 400) for i in range(6)])";
     let (kind, text, _) = limit(&sandbox, source, &narrow).await;
     assert_eq!(kind, LimitKind::Parallel);
     assert_eq!(
         text,
-        "parallel call limit: calls waited for one of 2 to end with more than 1000 bytes of arguments; \
-         use asyncio.Semaphore(2) or fewer workers"
+        "parallel call limit: more than 2 concurrent calls, and those in the queue have more than 1000 bytes of \
+         arguments; use asyncio.Semaphore(2) or fewer workers"
     );
 
     let quiet = Limits { max_print_bytes: 100, ..limits() };
@@ -271,9 +271,9 @@ async fn s4_calls_beyond_the_parallel_limit_wait_their_turn() {
         let outcome = run_with(&sandbox, source, &narrow, host.clone()).await.unwrap();
         assert_eq!(outcome.value, Completion::Value("[0,1,2,3,4,5,6,7,8,9]".to_owned()), "{source}");
         assert_eq!(outcome.calls, 10);
-        assert_eq!(host.most_under_way.load(Ordering::SeqCst), 3, "{source}");
+        assert_eq!(host.most_in_flight.load(Ordering::SeqCst), 3, "{source}");
     }
-    // Those that wait are never made when the run ends first.
+    // Queued calls are never made if the run ends first.
     let host = Arc::new(TestHost::default());
     let short = Limits { max_parallel: 2, time: Duration::from_millis(500), ..limits() };
     let source = "import asyncio\nawait asyncio.gather(*[t.hang() for _ in range(5)])";
@@ -282,7 +282,7 @@ async fn s4_calls_beyond_the_parallel_limit_wait_their_turn() {
 }
 
 #[tokio::test]
-async fn a_run_within_its_limits_is_left_alone() {
+async fn a_run_within_its_limits_succeeds() {
     let sandbox = sandbox();
     let source = "a = ['x' * 1000 for _ in range(50_000)]\nprint('y' * 900_000)\nlen(a)";
     let outcome = run(&sandbox, source).await.unwrap();
@@ -290,7 +290,7 @@ async fn a_run_within_its_limits_is_left_alone() {
 }
 
 #[tokio::test]
-async fn h5_answers_that_code_does_not_take_do_not_pile_up() {
+async fn h5_results_that_code_does_not_read_do_not_pile_up() {
     let sandbox = sandbox();
     let limits = Limits { time: Duration::from_secs(3), max_buffer_bytes: 20_000_000, ..limits() };
     let host = Arc::new(TestHost::default());
@@ -300,11 +300,11 @@ async fn h5_answers_that_code_does_not_take_do_not_pile_up() {
     let outcome = run_with(&sandbox, source, &limits, host.clone()).await;
     assert!(matches!(&outcome, Err(RunError::Limit { limit: LimitKind::Time, .. })), "{outcome:?}");
     let calls = host.calls.lock().unwrap().len();
-    assert!(calls > 15 && calls < 50, "{calls} of 200 answers were made for code that takes none");
+    assert!(calls > 15 && calls < 50, "{calls} of 200 calls were made for code that reads no results");
 }
 
 #[tokio::test]
-async fn h5_large_answers_one_after_the_other_are_fine() {
+async fn h5_large_results_one_after_the_other_are_fine() {
     let sandbox = sandbox();
     let limits = Limits { max_buffer_bytes: 20_000_000, ..limits() };
     let source = "sum(len(t.big(5_000_000)) for _ in range(20))";
@@ -320,14 +320,14 @@ async fn h5_what_the_gateway_holds_for_a_run_is_bounded() {
     assert_eq!(kind, LimitKind::Buffer);
     assert_eq!(
         text,
-        "buffer limit: arguments and answers of calls in flight need more than 10000000 bytes; \
+        "buffer limit: arguments and results of in-flight calls need more than 10000000 bytes; \
          make fewer or smaller calls at a time"
     );
     assert_eq!(limit(&sandbox, "t.echo([0] * 200_000)", &tight).await.0, LimitKind::Buffer);
 }
 
 #[tokio::test]
-async fn h5_calls_that_waited_for_room_go_on_once_there_is_some() {
+async fn h5_calls_that_wait_for_room_continue_once_there_is_some() {
     let sandbox = sandbox();
     let limits = Limits { max_buffer_bytes: 4_000_000, max_parallel: 2, ..limits() };
     let source = "import asyncio, time\nasync def one(): return len(await t.big(800_000))\n\

@@ -1,6 +1,6 @@
 //! The sandbox through its public API, against the real worker process.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod calls;
 mod coverage;

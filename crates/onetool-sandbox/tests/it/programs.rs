@@ -1,4 +1,4 @@
-//! Sixty programs as agents write them, `tests/programs/*.py`: each gives what CPython gives.
+//! More than sixty programs as agents write them, `tests/programs/*.py`: each has the same result as in CPython.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -9,26 +9,26 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Completion, Host, HostAnswer, HostCall, HostError, Input, NameKind, Outcome, Program, RunError, Sandbox,
+    Completion, Host, HostCall, HostError, HostReply, Input, NameKind, Outcome, Program, RunError, Sandbox,
 };
 use serde_json::{Value, json};
 
 use crate::support::{limits, sandbox};
 
-fn folder() -> PathBuf {
+fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
 }
 
-/// Gives every program, in the order of their names.
+/// Returns all programs, sorted by name.
 fn programs() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
-        fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|it| it == "py") && !path.ends_with("harness.py"));
     paths.sort();
     paths
 }
 
-/// The tools of `harness.py`, over the same data.
+/// The same tools and data as in `harness.py`.
 struct Tools {
     data: Value,
     attempts: Mutex<HashMap<String, u64>>,
@@ -37,7 +37,7 @@ struct Tools {
 
 impl Tools {
     fn new() -> Self {
-        let data = fs::read_to_string(folder().join("data.json")).unwrap();
+        let data = fs::read_to_string(directory().join("data.json")).unwrap();
         Self {
             data: serde_json::from_str(&data).unwrap(),
             attempts: Mutex::default(),
@@ -54,19 +54,19 @@ impl Tools {
         found.ok_or_else(|| HostError::tool(format!("{error} {}", text(value))))
     }
 
-    async fn answer(&self, call: HostCall) -> Result<Value, HostError> {
+    async fn execute(&self, call: HostCall) -> Result<Value, HostError> {
         let argument = |index: usize, name: &str| {
             call.args.get(index).or_else(|| call.kwargs.get(name)).cloned().unwrap_or(Value::Null)
         };
         let count = |index: usize, name: &str, default: usize| {
             argument(index, name).as_u64().map_or(default, |it| it.try_into().unwrap())
         };
-        let is_wanted = |wanted: &Value, found: &Value| wanted.is_null() || wanted == found;
+        let matches = |wanted: &Value, found: &Value| wanted.is_null() || wanted == found;
         match call.name.as_str() {
             "shop.orders" => {
                 let (page, per_page, status) =
                     (count(0, "page", 1), count(1, "per_page", 10), argument(2, "status"));
-                let found = self.table("orders").iter().filter(|it| is_wanted(&status, &it["status"]));
+                let found = self.table("orders").iter().filter(|it| matches(&status, &it["status"]));
                 let found: Vec<Value> = found.cloned().collect();
                 let pages = found.len().div_ceil(per_page);
                 let items: Vec<Value> =
@@ -78,7 +78,7 @@ impl Tools {
             "shop.product" => self.find("products", "sku", &argument(0, "sku"), "shop.product: no product"),
             "shop.products" => {
                 let category = argument(0, "category");
-                let found = self.table("products").iter().filter(|it| is_wanted(&category, &it["category"]));
+                let found = self.table("products").iter().filter(|it| matches(&category, &it["category"]));
                 Ok(found.cloned().collect())
             }
             "web.fetch" => {
@@ -120,7 +120,7 @@ impl Tools {
             "mail.send" => {
                 let to = text(&argument(0, "to"));
                 if !to.contains('@') {
-                    return Err(HostError::tool(format!("mail.send: {to} is no address")));
+                    return Err(HostError::tool(format!("mail.send: invalid address {to}")));
                 }
                 let size = text(&argument(2, "body")).chars().count();
                 Ok(json!({"to": to, "subject": argument(1, "subject"), "size": size, "status": "sent"}))
@@ -137,7 +137,7 @@ impl Tools {
     }
 }
 
-/// Writes a value as Python's `str` does.
+/// Formats a value like Python's `str`.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -155,16 +155,15 @@ impl Host for Tools {
         Box::pin(async move { names.iter().map(kind).collect() })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
-        Box::pin(async { self.answer(call).await.map(HostAnswer::from) })
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostReply, HostError>> {
+        Box::pin(async { self.execute(call).await.map(HostReply::from) })
     }
 }
 
-/// Runs all programs in the system's Python; gives what each did, by its name.
+/// Runs all programs in the system's Python. Returns their results by name.
 fn in_cpython(programs: &[PathBuf]) -> HashMap<String, Value> {
-    let install =
-        "this test compares with CPython 3.11 or newer: `apt-get install python3` (or your system's way)";
-    let output = Command::new("python3").arg(folder().join("harness.py")).args(programs).output();
+    let install = "this test compares with CPython 3.11 or newer: run `apt-get install python3`, or your system's equivalent";
+    let output = Command::new("python3").arg(directory().join("harness.py")).args(programs).output();
     let output = output.unwrap_or_else(|error| panic!("cannot start python3: {error}; {install}"));
     assert!(output.status.success(), "{install}\n{}", String::from_utf8_lossy(&output.stderr));
     let stdout = String::from_utf8(output.stdout).unwrap();
@@ -178,7 +177,7 @@ fn in_cpython(programs: &[PathBuf]) -> HashMap<String, Value> {
     results
 }
 
-/// Runs a program in the sandbox; says what it did in the words of the harness.
+/// Runs a program in the sandbox. Returns its result in the format of the harness.
 async fn in_sandbox(sandbox: &Sandbox, path: &Path) -> Value {
     let program = Program {
         source: fs::read_to_string(path).unwrap(),
@@ -199,7 +198,7 @@ async fn in_sandbox(sandbox: &Sandbox, path: &Path) -> Value {
 }
 
 #[tokio::test]
-async fn sixty_programs_give_what_cpython_gives() {
+async fn programs_have_the_same_results_as_in_cpython() {
     let programs = programs();
     assert!(programs.len() >= 60, "only {} programs", programs.len());
     let mut expected = in_cpython(&programs);
@@ -208,16 +207,16 @@ async fn sixty_programs_give_what_cpython_gives() {
     for path in &programs {
         let name = path.file_name().unwrap().to_str().unwrap();
         let (expected, found) = (expected.remove(name).unwrap(), in_sandbox(&sandbox, path).await);
-        // An error has to be meant: a program that fails in both for want of a tool or a module shows nothing.
-        let is_meant = expected.get("kind").is_none() || name.starts_with("error_");
-        if expected != found || !is_meant {
+        // A program that fails in both because a tool or module is missing tests nothing.
+        let is_intended = expected.get("kind").is_none() || name.starts_with("error_");
+        if expected != found || !is_intended {
             wrong.push(format!("{name}\n  CPython {expected}\n  sandbox {found}"));
         }
     }
     assert!(wrong.is_empty(), "{} programs differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Gives the modules that a text imports.
+/// Returns the modules that a text imports.
 fn imports(text: &str) -> BTreeSet<String> {
     let mut modules = BTreeSet::new();
     for line in text.lines().map(str::trim) {
@@ -239,6 +238,6 @@ fn every_module_of_the_coverage_table_is_in_a_program() {
     let used: BTreeSet<String> =
         programs().iter().flat_map(|path| imports(&fs::read_to_string(path).unwrap())).collect();
     let missing: Vec<String> = imports(library).into_iter().filter(|it| !used.contains(it)).collect();
-    assert!(imports(library).len() > 50, "the table is read wrongly");
+    assert!(imports(library).len() > 50, "the table was not parsed correctly");
     assert!(missing.is_empty(), "no program uses {missing:?}");
 }

@@ -1,4 +1,4 @@
-//! Programs, values, printed text, errors.
+//! Programs: values, printed text and errors.
 
 use std::sync::Arc;
 
@@ -69,7 +69,10 @@ async fn a_value_that_contains_itself_is_an_error() {
     let (kind, message, _) = exception(&sandbox, "a = []; a.append(a); a").await;
     assert_eq!((kind.as_str(), message.as_str()), ("ValueError", "the value contains itself"));
     let (kind, message, _) = exception(&sandbox, "a = []\nfor _ in range(500): a = [a]\na").await;
-    assert_eq!((kind.as_str(), message.as_str()), ("ValueError", "the value nests deeper than 100 levels"));
+    assert_eq!(
+        (kind.as_str(), message.as_str()),
+        ("ValueError", "the value is nested more than 100 levels deep")
+    );
     let laughs = "a = 'ha'\nfor _ in range(60): a = [a, a]\na";
     assert!(matches!(run(&sandbox, laughs).await, Err(RunError::Limit { .. })));
 }

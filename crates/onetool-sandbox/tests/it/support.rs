@@ -1,4 +1,4 @@
-//! A sandbox over the real worker, and a host with a few tools.
+//! A sandbox with the real worker, and a host with a few tools.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,24 +7,24 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use onetool_sandbox::{
-    Completion, Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Outcome, Program, RunError,
+    Completion, Host, HostCall, HostError, HostReply, Input, Limits, NameKind, Outcome, Program, RunError,
     Sandbox, SlotLimits, Slots, WorkerCommand,
 };
 use serde_json::{Value, json};
 
-/// Creates a sandbox; nothing runs yet.
+/// Creates a sandbox; starts no process yet.
 pub(crate) fn sandbox() -> Sandbox {
     let program = env!("CARGO_BIN_EXE_onetool-sandbox-worker").into();
-    sandbox_of(WorkerCommand { program, args: Vec::new() })
+    sandbox_with(WorkerCommand { program, args: Vec::new() })
 }
 
-/// Creates a sandbox with another worker, and enough slots for any test.
-pub(crate) fn sandbox_of(worker: WorkerCommand) -> Sandbox {
+/// Creates a sandbox with the given worker and enough slots for any test.
+pub(crate) fn sandbox_with(worker: WorkerCommand) -> Sandbox {
     let slots = SlotLimits { running: 64, memory: 64 << 30, waiting: 64 };
     Sandbox::new(worker, Arc::new(Slots::new(slots)))
 }
 
-/// Limits that tests can reach.
+/// The default limits, with a shorter time limit.
 pub(crate) fn limits() -> Limits {
     Limits { time: Duration::from_secs(20), ..Limits::default() }
 }
@@ -33,9 +33,9 @@ pub(crate) fn limits() -> Limits {
 #[derive(Default)]
 pub(crate) struct TestHost {
     pub(crate) calls: Mutex<Vec<HostCall>>,
-    pub(crate) asked: Mutex<Vec<String>>,
-    under_way: AtomicU32,
-    pub(crate) most_under_way: AtomicU32,
+    pub(crate) requested_names: Mutex<Vec<String>>,
+    in_flight: AtomicU32,
+    pub(crate) most_in_flight: AtomicU32,
     pub(crate) dropped: Arc<AtomicU32>,
 }
 
@@ -51,21 +51,21 @@ impl Host for TestHost {
             .iter()
             .map(|name| known.get(name.as_str()).cloned().unwrap_or(NameKind::Unknown { hint: None }))
             .collect();
-        self.asked.lock().unwrap().extend(names);
+        self.requested_names.lock().unwrap().extend(names);
         Box::pin(async move { kinds })
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostAnswer, HostError>> {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<HostReply, HostError>> {
         self.calls.lock().unwrap().push(call.clone());
-        let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most_under_way.fetch_max(now, Ordering::SeqCst);
+        let now = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_in_flight.fetch_max(now, Ordering::SeqCst);
         let mut guard = CountDrop { counter: Some(self.dropped.clone()) };
         Box::pin(async move {
             let guard = &mut guard;
-            let answer = answer(call).await;
-            self.under_way.fetch_sub(1, Ordering::SeqCst);
+            let result = execute(call).await;
+            self.in_flight.fetch_sub(1, Ordering::SeqCst);
             guard.counter = None;
-            answer.map(HostAnswer::from)
+            result.map(HostReply::from)
         })
     }
 }
@@ -82,7 +82,7 @@ impl Drop for CountDrop {
     }
 }
 
-async fn answer(call: HostCall) -> Result<Value, HostError> {
+async fn execute(call: HostCall) -> Result<Value, HostError> {
     let first = call.args.first().cloned().unwrap_or(Value::Null);
     match call.name.as_str() {
         "t.echo" | "t_echo" => Ok(json!({"args": call.args, "kwargs": call.kwargs})),
@@ -103,7 +103,7 @@ async fn answer(call: HostCall) -> Result<Value, HostError> {
     }
 }
 
-/// Runs `source` with the usual limits and host.
+/// Runs `source` with the default limits and host.
 pub(crate) async fn run(sandbox: &Sandbox, source: &str) -> Result<Outcome, RunError> {
     run_with(sandbox, source, &limits(), Arc::new(TestHost::default())).await
 }
@@ -123,7 +123,7 @@ pub(crate) async fn run_with(
     sandbox.run(program, limits, host).await
 }
 
-/// Runs `source` and gives its value.
+/// Runs `source` and returns its value.
 pub(crate) async fn value(sandbox: &Sandbox, source: &str) -> Value {
     match run(sandbox, source).await {
         Ok(Outcome { value: Completion::Value(value), .. }) => serde_json::from_str(&value).unwrap(),
@@ -131,7 +131,7 @@ pub(crate) async fn value(sandbox: &Sandbox, source: &str) -> Value {
     }
 }
 
-/// Runs `source` and gives the exception's type, text and line.
+/// Runs `source` and returns the type, message and line of its exception.
 pub(crate) async fn exception(sandbox: &Sandbox, source: &str) -> (String, String, Option<u32>) {
     match run(sandbox, source).await {
         Err(RunError::Exception { kind, message, line, .. }) => (kind, message, line),

@@ -1,7 +1,7 @@
-"""Runs programs in CPython with the tools of `it/programs.rs`: `python3 harness.py a.py b.py …`, a line of JSON each.
+"""Runs programs in CPython with the tools of `it/programs.rs` and prints a line of JSON for each.
 
-What `run` adds to Python (a value of the last expression, `return` and `await` at the top level, tools that can be
-awaited) is added here with the `ast` module, so that the same text runs in both.
+Usage: `python3 harness.py a.py b.py …`. What `run` adds to Python (the value of the last expression, `return` and `await`
+at the top level, awaitable tools) is added here with the `ast` module, so that the same source runs in both.
 """
 import ast
 import asyncio
@@ -68,20 +68,20 @@ class Flaky:
 
 
 class Notes:
-    kept = []
+    notes = []
 
     def add(self, title, text=""):
-        self.kept.append({"id": len(self.kept) + 1, "title": title, "text": text})
-        return {"id": len(self.kept)}
+        self.notes.append({"id": len(self.notes) + 1, "title": title, "text": text})
+        return {"id": len(self.notes)}
 
     def all(self):
-        return self.kept
+        return self.notes
 
 
 class Mail:
     def send(self, to, subject, body=""):
         if "@" not in to:
-            raise ToolError(f"mail.send: {to} is no address")
+            raise ToolError(f"mail.send: invalid address {to}")
         return {"to": to, "subject": subject, "size": len(body), "status": "sent"}
 
 
@@ -99,7 +99,7 @@ def _find(table, key, value, error):
 
 
 def _copied(pack):
-    """A tool's answer crosses a border: nobody can change what the next call gives."""
+    """Copies the results of tools, as `run` does, so that a program cannot modify the data of later calls."""
     wrapped = types.SimpleNamespace()
     for name, tool in inspect.getmembers(pack, inspect.ismethod):
         setattr(wrapped, name, lambda *args, _tool=tool, **kwargs: json.loads(json.dumps(_tool(*args, **kwargs))))
@@ -114,12 +114,12 @@ def _return(value=None):
     raise _Return(value)
 
 
-async def _give(value):
+async def _return_value(value):
     return value
 
 
 def _awaitable(value):
-    return value if inspect.isawaitable(value) else _give(value)
+    return value if inspect.isawaitable(value) else _return_value(value)
 
 
 async def _later(function, *args, **kwargs):
@@ -127,19 +127,19 @@ async def _later(function, *args, **kwargs):
 
 
 class Awaits(ast.NodeTransformer):
-    """Lets anything be awaited, and puts calls inside `gather(…)` off until they are."""
+    """Makes any value awaitable, and defers calls inside `gather(…)` until they are awaited."""
 
     def visit_Call(self, node):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "gather":
-            node.args = [self.put_off(arg) for arg in node.args]
+            node.args = [self.defer(arg) for arg in node.args]
         return node
 
-    def put_off(self, node):
+    def defer(self, node):
         if isinstance(node, ast.Starred):
-            node.value = self.put_off(node.value)
+            node.value = self.defer(node.value)
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-            node.elt = self.put_off(node.elt)
+            node.elt = self.defer(node.elt)
         elif isinstance(node, ast.Call):
             return ast.copy_location(ast.Call(ast.Name("__later__", ast.Load()), [node.func, *node.args], node.keywords), node)
         return node
@@ -151,7 +151,7 @@ class Awaits(ast.NodeTransformer):
 
 
 class TopReturn(ast.NodeTransformer):
-    """Lets the program itself return; a `return` inside a function stays what it is."""
+    """Allows `return` at the top level; a `return` inside a function is unchanged."""
 
     def visit_FunctionDef(self, node):
         return node
@@ -167,7 +167,7 @@ def _call(name, args):
 
 
 def _simple(value):
-    """What becomes of values that are no JSON; the rules of `docs/python.md`."""
+    """Converts a value to JSON by the rules of `docs/python.md`."""
     if isinstance(value, enum.Enum):
         return _simple(value.value)
     if value is None or isinstance(value, (bool, str)):
@@ -222,7 +222,7 @@ def execute(path):
     packs = {"shop": Shop(), "web": Web(), "db": Db(), "flaky": Flaky(), "notes": Notes(), "mail": Mail(), "slow": Slow()}
     scope = {"__name__": "__main__", "ToolError": ToolError, "__awaitable__": _awaitable, "__later__": _later, "__return__": _return}
     scope |= {name: _copied(pack) for name, pack in packs.items()}
-    # So that `dataclasses`, `pickle` and the like find the classes of the program.
+    # `dataclasses`, `pickle` and others look up the program's classes in its module.
     module = sys.modules["__main__"] = types.ModuleType("__main__")
     module.__dict__.update(scope)
     scope = module.__dict__
@@ -236,8 +236,8 @@ def execute(path):
                 asyncio.run(pending)
             if "__value__" in scope:
                 result["value"] = scope["__value__"]
-        except _Return as ended:
-            result["value"] = ended.args[0]
+        except _Return as returned:
+            result["value"] = returned.args[0]
         if inspect.iscoroutine(result.get("value")):
             result["value"] = asyncio.run(result["value"])
         if "value" in result:
@@ -249,7 +249,7 @@ def execute(path):
 
 
 for name in sys.argv[1:]:
-    # A process each: no program sees what another one left behind.
+    # A separate process for each program, so that no program sees another one's changes.
     if os.fork() == 0:
         stdout = sys.stdout
         result = execute(pathlib.Path(name))

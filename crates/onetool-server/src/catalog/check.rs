@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use onetool_core::validate::{ArgumentError, OutOfWork, Validator, WorkLimit};
+use onetool_core::validate::{ArgumentError, Validator, WorkLimit, WorkLimitExceeded};
 use onetool_core::{JsonObject, Schema};
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ impl Check {
 
     /// Compiles the schema now, and returns why it cannot be used, if it cannot.
     pub(crate) fn broken(&self) -> Option<&str> {
-        self.compiled.get_or_init(|| (self.compile)(&self.schema, &WorkLimit::FULL)).broken()
+        self.compiled.get_or_init(|| (self.compile)(&self.schema, &WorkLimit::FULL)).schema_error()
     }
 
     /// Returns the value, and what is wrong with it.
@@ -49,10 +49,10 @@ impl Check {
             let errors = validator.check(&value, &WorkLimit::FULL.until(deadline));
             (value, errors.unwrap_or_else(|error| vec![too_much(error)]))
         });
-        checked.await.unwrap_or_else(|_| (Value::Null, vec![too_much(OutOfWork)]))
+        checked.await.unwrap_or_else(|_| (Value::Null, vec![too_much(WorkLimitExceeded)]))
     }
 }
 
-fn too_much(error: OutOfWork) -> ArgumentError {
-    ArgumentError::whole(error.to_string(), "schema")
+fn too_much(error: WorkLimitExceeded) -> ArgumentError {
+    ArgumentError::at_root(error.to_string(), "schema")
 }

@@ -84,36 +84,6 @@ impl fmt::Display for Source {
     }
 }
 
-/// What the operator wants agents to be told about a tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToolDocs {
-    /// Replaces the tool's own description.
-    pub description: Option<String>,
-    /// Calls that show how to use it.
-    pub examples: Vec<String>,
-    /// Further words to find it by.
-    pub keywords: Vec<String>,
-    /// What kind of tool it is.
-    pub category: Option<String>,
-    /// The type of what it gives back, as Python writes it, where no output schema says so.
-    pub returns: Option<String>,
-}
-
-impl ToolDocs {
-    /// Fills what is not said here from what `fallback` says.
-    #[must_use]
-    pub fn or(self, fallback: Self) -> Self {
-        let or_list = |own: Vec<String>, other| if own.is_empty() { other } else { own };
-        Self {
-            description: self.description.or(fallback.description),
-            examples: or_list(self.examples, fallback.examples),
-            keywords: or_list(self.keywords, fallback.keywords),
-            category: self.category.or(fallback.category),
-            returns: self.returns.or(fallback.returns),
-        }
-    }
-}
-
 /// One tool in the catalog.
 pub struct Entry {
     tool: Arc<dyn Tool>,

@@ -6,7 +6,6 @@ mod entry;
 mod error;
 mod listed;
 mod names;
-mod policy;
 mod portable;
 mod remote;
 mod resolve;
@@ -18,12 +17,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use onetool_core::{Prompt, Resource, ResourceSpec, Tool, ToolName};
+use onetool_core::{Pack, Policy, Prompt, Resource, ResourceSpec, Tool, ToolDocs, ToolName};
 
 pub use active::{ActiveSets, SessionKey};
-pub use entry::{Entry, Source, ToolDocs};
+pub use entry::{Entry, Source};
 pub use error::{RegisterError, UnknownName};
-pub use policy::Policy;
 pub use remote::Offer;
 pub use shared::{Change, SharedCatalog};
 
@@ -40,7 +38,7 @@ pub struct Catalog {
     /// What packs say of themselves.
     pack_descriptions: IndexMap<String, Registered<str>>,
     /// Names of packs that came with onetool, and so give way to others.
-    bundled: HashSet<&'static str>,
+    bundled: HashSet<Arc<str>>,
     rules: Arc<Rules>,
     /// Whether what comes from outside stands on the clients' lists, too, because nothing here searches.
     lists_remote: bool,
@@ -99,7 +97,7 @@ impl Catalog {
     }
 
     fn allowed(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
-        self.tools.values().filter(|entry| self.rules.policy.allows(entry.name()))
+        self.tools.values().filter(|entry| self.rules.policy.shows(entry.name()))
     }
 
     /// Returns every resource, templates included.
@@ -169,7 +167,7 @@ impl Catalog {
         if !source.is_own() && self.is_reserved(&name) {
             return Err(RegisterError::ReservedTool { name });
         }
-        if let Some(pack) = name.pack().filter(|pack| self.bundled.contains(pack)) {
+        if let Some(pack) = name.pack().filter(|pack| self.bundled.contains(*pack)) {
             self.remove_bundle(pack);
         }
         let flat = self.flat_name_for(&name, &source)?;
@@ -178,18 +176,15 @@ impl Catalog {
         Ok(())
     }
 
-    /// Adds a pack that comes with onetool; returns what could not be added.
-    pub fn add_bundle(
-        &mut self,
-        name: &'static str,
-        description: &str,
-        tools: impl IntoIterator<Item = Arc<dyn Tool>>,
-    ) -> Vec<RegisterError> {
-        self.describe_pack(name, description, Source::Bundled);
-        let refused =
-            tools.into_iter().filter_map(|tool| self.add_tool(tool, Source::Bundled).err()).collect();
-        // From here on, any other pack of that name is one that it gives way to.
-        self.bundled.insert(name);
+    /// Adds a built-in pack, which yields its name to any other pack; returns what could not be added.
+    pub fn add_bundle(&mut self, pack: Pack) -> Vec<RegisterError> {
+        if let Some(description) = &pack.description {
+            self.describe_pack(&pack.name, description, Source::Bundled);
+        }
+        let tools = pack.tools.into_iter();
+        let refused = tools.filter_map(|tool| self.add_tool(tool, Source::Bundled).err()).collect();
+        // Only now: from here on a pack of this name replaces it.
+        self.bundled.insert(pack.name);
         refused
     }
 

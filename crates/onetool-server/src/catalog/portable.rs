@@ -114,7 +114,7 @@ fn is_python(pattern: &str) -> bool {
     let mut rest = pattern.chars();
     while let Some(c) = rest.next() {
         let after = rest.as_str();
-        let is_foreign = match c {
+        let is_external = match c {
             '\\' => {
                 after.starts_with("u{")
                     || after.starts_with(|c| matches!(c, 'p' | 'P' | 'c' | 'k' | '1'..='9'))
@@ -123,7 +123,7 @@ fn is_python(pattern: &str) -> bool {
             '[' => after.starts_with(']') || after.starts_with("^]"),
             _ => false,
         };
-        if is_foreign {
+        if is_external {
             return false;
         }
         if c == '\\' {

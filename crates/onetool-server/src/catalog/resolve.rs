@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use onetool_core::{shown, similar_items};
+use onetool_core::{abbreviate, similar_items};
 
 use super::{Catalog, Entry, UnknownName};
 
@@ -32,7 +32,7 @@ impl Catalog {
 
     /// Returns the tool of a canonical or flat name, if there is one and the policy lets callers know of it.
     pub fn get_visible(&self, name: &str) -> Option<&Arc<Entry>> {
-        self.get(name).filter(|entry| self.rules.policy.allows(entry.name()))
+        self.get(name).filter(|entry| self.rules.policy.shows(entry.name()))
     }
 
     /// Says that no tool has a name, and what may have been meant. Looks through the whole catalog.
@@ -41,7 +41,7 @@ impl Catalog {
             // It is denied; nothing else was meant.
             return UnknownName::plain(name);
         }
-        let renamed_to = self.renamed_to(name).map(|new| shown(new).into_owned());
+        let renamed_to = self.renamed_to(name).map(|new| abbreviate(new).into_owned());
         let is_here = |new: &String| self.get_visible(new).is_some();
         let near = match &renamed_to {
             Some(new) if is_here(new) => Vec::new(),
@@ -73,7 +73,7 @@ impl Catalog {
 impl UnknownName {
     /// Says no more than that no tool has a name, and repeats no more of it than anybody can read.
     pub fn plain(name: &str) -> Self {
-        let name = shown(name).into_owned();
+        let name = abbreviate(name).into_owned();
         Self { name, renamed_to: None, is_gone: false, near: Vec::new() }
     }
 }

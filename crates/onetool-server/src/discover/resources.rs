@@ -1,7 +1,7 @@
 //! `onetool://tools` and `onetool://tool/{name}`.
 
 use onetool_core::{
-    CallContext, ReadRequest, Resource, ResourceContents, ResourceError, parameters, resource_fn, shown,
+    CallContext, ReadRequest, Resource, ResourceContents, ResourceError, abbreviate, parameters, resource_fn,
 };
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub(super) fn one_tool(server: WeakServer) -> impl Resource {
             match catalog.visible(name) {
                 Ok(entry) => Ok(ResourceContents::text(card(&catalog, entry).to_string(), JSON)),
                 Err(unknown) => {
-                    let uri = format!("{} ({unknown})", shown(&request.uri));
+                    let uri = format!("{} ({unknown})", abbreviate(&request.uri));
                     Err(ResourceError::NotFound { uri, hint: "; onetool://tools lists them all".into() })
                 }
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use onetool_core::{
     CallContext, CallHost as _, Caller, InputError, InputRequired, InputState, PromptError, PromptOutput,
-    ResourceError, ToolError, ToolOutput, shown,
+    ResourceError, ToolError, ToolOutput, abbreviate,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
@@ -31,9 +31,10 @@ use super::seal::Carried;
 use super::session::{Session, SubscribeError, check_stream};
 use super::{Wire, convert, news};
 use crate::catalog::SessionKey;
-use crate::dispatch::{CallError, json_size};
+use crate::dispatch::CallError;
 use crate::read::ReadError;
 use crate::{Capabilities, Server};
+use onetool_core::json_size;
 
 /// How many bytes of definitions a page of a list holds before the next one begins.
 ///
@@ -132,7 +133,7 @@ impl Handler {
             })?,
             None => {
                 carried.answers.extend(asked.answers.clone());
-                let input = InputState { answers: carried.answers.clone(), state: carried.state.take() };
+                let input = InputState { responses: carried.answers.clone(), state: carried.state.take() };
                 let caller = caller.clone();
                 Talk::begin(client.client(), move |host| {
                     serve(server, CallContext::new(caller, host).with_input(input))
@@ -167,7 +168,7 @@ impl Handler {
         if let Some(capability) = needed.find(|it| !declared.contains_key(*it)) {
             return Err(missing_capability(capability));
         }
-        let answers = cx.input().answers.clone();
+        let answers = cx.input().responses.clone();
         let carried = Carried { answers, state: required.state, parked: None };
         let nothing_to_carry = carried.answers.is_empty() && carried.state.is_none();
         let state = (!nothing_to_carry).then(|| self.wire().seal.seal(cx.caller(), thing, &carried));
@@ -384,7 +385,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         self.server.settle().await;
         let catalog = self.server.catalog();
-        let fixed = catalog.resources().filter(|it| !it.spec().uri.has_holes());
+        let fixed = catalog.resources().filter(|it| !it.spec().uri.has_variables());
         let fixed = fixed.map(|it| (it.spec().uri.as_str(), it));
         let (page, next_cursor) = self.page(request.as_ref(), fixed, |it| convert::resource(&**it))?;
         let mut result = ListResourcesResult::with_all_items(page);
@@ -399,7 +400,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.server.settle().await;
         let catalog = self.server.catalog();
-        let templates = catalog.resources().filter(|it| it.spec().uri.has_holes());
+        let templates = catalog.resources().filter(|it| it.spec().uri.has_variables());
         let templates = templates.map(|it| (it.spec().uri.as_str(), it));
         let (page, next_cursor) = self.page(request.as_ref(), templates, |it| convert::template(&**it))?;
         let mut result = ListResourceTemplatesResult::with_all_items(page);
@@ -435,9 +436,12 @@ impl ServerHandler for Handler {
             {
                 Err(missing_capability(capability))
             }
-            Err(error @ ReadError::Resource(ResourceError::NotFound { .. })) => Err(
-                ErrorData::resource_not_found(error.to_string(), Some(json!({"uri": shown(&request.uri)}))),
-            ),
+            Err(error @ ReadError::Resource(ResourceError::NotFound { .. })) => {
+                Err(ErrorData::resource_not_found(
+                    error.to_string(),
+                    Some(json!({"uri": abbreviate(&request.uri)})),
+                ))
+            }
             Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
         }
     }
@@ -512,12 +516,15 @@ impl ServerHandler for Handler {
         let mut values = match &request.r#ref {
             Reference::Prompt(prompt) => match catalog.prompt(&prompt.name) {
                 Some(prompt) => prompt.complete(argument, typed).await,
-                None => return Err(unknown(format!("there is no prompt '{}'", shown(&prompt.name)))),
+                None => return Err(unknown(format!("there is no prompt '{}'", abbreviate(&prompt.name)))),
             },
             Reference::Resource(template) => match catalog.resource(&template.uri) {
                 Some(resource) => resource.complete(argument, typed).await,
                 None => {
-                    return Err(unknown(format!("there is no resource template '{}'", shown(&template.uri))));
+                    return Err(unknown(format!(
+                        "there is no resource template '{}'",
+                        abbreviate(&template.uri)
+                    )));
                 }
             },
             _ => return Err(unknown("this kind of reference is not known".into())),
@@ -550,12 +557,12 @@ fn explain(request: &CustomRequest, is_stateless: bool) -> ErrorData {
             fits::<PaginatedRequestParams>(&params)
         }
         _ => {
-            let message = format!("unknown method '{}'", shown(method));
+            let message = format!("unknown method '{}'", abbreviate(method));
             return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None);
         }
     };
     let reason = wrong.unwrap_or_else(|| "they do not fit".into());
-    let reason = shown(&reason);
+    let reason = abbreviate(&reason);
     ErrorData::invalid_params(format!("the parameters of '{method}' are not valid: {reason}"), None)
 }
 

@@ -9,6 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as StdMutex};
 
+use onetool_core::lines::{Line, LineBuffer};
 use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{BoxFuture, MAX_JSON_WEIGHT, json_weight};
 use rmcp::RoleServer;
@@ -40,8 +41,7 @@ const MAX_WAITING_BYTES: usize = MAX_JSON_WEIGHT;
 /// Reads and writes messages of one client.
 pub(super) struct LineTransport<R, W> {
     read: BufReader<R>,
-    line: Vec<u8>,
-    is_too_long: bool,
+    line: LineBuffer,
     saw_request: bool,
     write: Arc<Mutex<W>>,
     due: Due,
@@ -135,8 +135,7 @@ where
         };
         Self {
             read: BufReader::with_capacity(64 * 1024, read),
-            line: Vec::new(),
-            is_too_long: false,
+            line: LineBuffer::new(MAX_LINE, 0),
             saw_request: false,
             write: Arc::new(Mutex::new(write)),
             due,
@@ -145,50 +144,38 @@ where
         }
     }
 
-    /// Reads up to the end of a line; false at the end of input.
+    /// Reads the next line; `None` at the end of input.
     ///
     /// The future may be dropped at any await: what was read so far stays in `line`.
-    async fn read_line(&mut self) -> io::Result<bool> {
+    async fn read_line(&mut self) -> io::Result<Option<Line>> {
         loop {
             let available = self.read.fill_buf().await?;
             if available.is_empty() {
-                return Ok(false);
+                return Ok(None);
             }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(available.len(), |end| end + 1);
-            if self.line.len() + taken > MAX_LINE {
-                self.is_too_long = true;
-                self.line.clear();
-            }
-            if !self.is_too_long {
-                self.line.extend_from_slice(&available[..taken]);
-            }
+            let (taken, line) = self.line.take(available);
             self.read.consume(taken);
-            if end.is_some() {
-                return Ok(true);
+            if line.is_some() {
+                return Ok(line);
             }
         }
     }
+}
 
-    /// Makes a message of the line, or the error that answers it.
-    fn parse(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, ServerJsonRpcMessage>> {
-        if std::mem::take(&mut self.is_too_long) {
-            let text = format!("the message is longer than {MAX_LINE} bytes");
-            return Some(Err(ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), None)));
-        }
-        let line = self.line.trim_ascii();
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        if line.is_empty() {
-            return None;
-        }
-        if json_weight(line) > MAX_JSON_WEIGHT {
-            let error = ErrorData::invalid_request(TOO_HEAVY, None);
-            return Some(Err(ServerJsonRpcMessage::error(error, None)));
-        }
-        match serde_json::from_slice(line) {
-            Ok(message) => Some(Ok(message)),
-            Err(_) => explain(line).map(Err),
-        }
+/// Parses a line as a message, or returns the error to reply with; `None` if neither is needed.
+fn parse(line: &[u8]) -> Option<Result<RxJsonRpcMessage<RoleServer>, ServerJsonRpcMessage>> {
+    let line = line.trim_ascii();
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    if line.is_empty() {
+        return None;
+    }
+    if json_weight(line) > MAX_JSON_WEIGHT {
+        let error = ErrorData::invalid_request(TOO_HEAVY, None);
+        return Some(Err(ServerJsonRpcMessage::error(error, None)));
+    }
+    match serde_json::from_slice(line) {
+        Ok(message) => Some(Ok(message)),
+        Err(_) => explain(line).map(Err),
     }
 }
 
@@ -260,18 +247,21 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            match self.read_line().await {
-                Ok(true) => {}
-                Ok(false) => break,
+            let line = match self.read_line().await {
+                Ok(Some(Line::Whole(line))) => line,
+                Ok(Some(Line::TooLong { .. })) => {
+                    let text = format!("the message is longer than {MAX_LINE} bytes");
+                    let error = ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), None);
+                    write_line(&self.write, &error).await.ok()?;
+                    continue;
+                }
+                Ok(None) => break,
                 Err(error) => {
                     tracing::error!(%error, "cannot read from the client");
                     break;
                 }
-            }
-            let parsed = self.parse();
-            let bytes = json_weight(&self.line);
-            self.line.clear();
-            match parsed {
+            };
+            match parse(&line) {
                 Some(Ok(message)) => {
                     match &message {
                         JsonRpcMessage::Request(request) => {
@@ -279,7 +269,9 @@ where
                             // A stream of news has no end of its own, so nobody waits for it.
                             let has_end =
                                 !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
-                            if has_end && let Err(error) = self.due.add(request.id.clone(), bytes) {
+                            if has_end
+                                && let Err(error) = self.due.add(request.id.clone(), json_weight(&line))
+                            {
                                 let refusal = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
                                 write_line(&self.write, &refusal).await.ok()?;
                                 continue;

@@ -203,7 +203,7 @@ impl CallHost for TalkHost {
         Box::pin(std::future::ready(None))
     }
 
-    fn ask_here(&self, request: InputRequest) -> BoxFuture<'_, Result<Value, InputError>> {
+    fn ask_in_place(&self, request: InputRequest) -> BoxFuture<'_, Result<Value, InputError>> {
         Box::pin(async move {
             let refused = |reason: &str| InputError::Refused { reason: reason.to_owned() };
             let (answer, answered) = oneshot::channel();

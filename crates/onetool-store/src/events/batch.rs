@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Event;
-use crate::clock::Timestamp;
+use onetool_core::clock::Timestamp;
 
 /// How many events may wait to be written; what comes beyond is counted and dropped.
 const WAITING_MAX: u64 = 65_536;

@@ -4,8 +4,8 @@ use rusqlite::{Connection, Row, named_params, params};
 
 use super::results::unsigned;
 use super::{Pending, Storage, StorageError};
-use crate::clock::Timestamp;
 use crate::events::{Batch, Event, RunId};
+use onetool_core::clock::Timestamp;
 
 /// What the events of a period come to.
 #[derive(Debug, Clone, Default)]

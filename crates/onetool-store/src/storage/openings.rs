@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{Pending, Storage};
-use crate::clock::Timestamp;
+use onetool_core::clock::Timestamp;
 
 /// Rows in all; the oldest make room for new ones.
 const MAX_ROWS: u32 = 1_000;

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::database::Database;
 use super::{Pending, Storage, StorageError};
-use crate::clock::Timestamp;
+use onetool_core::clock::Timestamp;
 
 /// How many free pages one clean-up gives back to the file system, so that it never takes long.
 const PAGES_PER_CLEAN_UP: u32 = 8192;

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::clock::Timestamp;
+use onetool_core::clock::Timestamp;
 
 const LATER: Timestamp = Timestamp::from_millis(1_000_000);
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::database::{self, Database, OpenError};
 use super::{Limits, Place, StorageError};
-use crate::clock::Clock;
+use onetool_core::clock::Clock;
 use onetool_core::sync::Unpoisoned as _;
 
 /// How long an attempt to return to the file may wait for a lock: nobody is helped if everything else waits too.

@@ -1,25 +1,27 @@
-//! Runs one program many times without a gateway, for `cargo xtask bench run`: `onetool-bare-run COUNT CODE WORKER [ARGUMENT…]`.
+//! Runs a program repeatedly without a gateway, for `cargo xtask bench run`:
+//! `onetool-bare-run COUNT CODE WORKER [ARGUMENT…]`.
 //!
-//! Each run is a fork, the program, its answer and the end of the child's socket. Prints the time of each in nanoseconds.
-#![expect(clippy::print_stdout, reason = "its output is read by xtask")]
+//! A run consists of the fork, the program, its result, and the end of the child's socket. Prints the time of each run
+//! in nanoseconds.
+#![expect(clippy::print_stdout, reason = "xtask reads the output")]
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use onetool_sandbox::{
-    Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
+    Host, HostCall, HostError, HostReply, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
 };
 
-/// Knows no names and answers no calls.
-struct Nobody;
+/// A host without tools.
+struct EmptyHost;
 
-impl Host for Nobody {
+impl Host for EmptyHost {
     fn names(&self, names: Vec<String>) -> onetool::BoxFuture<'_, Vec<NameKind>> {
         Box::pin(async move { names.iter().map(|_| NameKind::Unknown { hint: None }).collect() })
     }
 
-    fn call(&self, call: HostCall) -> onetool::BoxFuture<'_, Result<HostAnswer, HostError>> {
+    fn call(&self, call: HostCall) -> onetool::BoxFuture<'_, Result<HostReply, HostError>> {
         Box::pin(async move { Err(HostError::tool(format!("no tool '{}'", call.name))) })
     }
 }
@@ -27,7 +29,7 @@ impl Host for Nobody {
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args_os().skip(1);
-    let mut next = |what: &str| arguments.next().with_context(|| format!("{what} is missing"));
+    let mut next = |name: &str| arguments.next().with_context(|| format!("missing argument {name}"));
     let count: usize = next("COUNT")?.to_string_lossy().parse()?;
     let source = next("CODE")?.to_string_lossy().into_owned();
     let worker = WorkerCommand { program: next("WORKER")?.into(), args: arguments.collect() };
@@ -41,7 +43,7 @@ async fn main() -> Result<()> {
             depth: 0,
         };
         let start = Instant::now();
-        sandbox.run(program, &Limits::default(), Arc::new(Nobody)).await?;
+        sandbox.run(program, &Limits::default(), Arc::new(EmptyHost)).await?;
         println!("{}", start.elapsed().as_nanos());
     }
     Ok(())

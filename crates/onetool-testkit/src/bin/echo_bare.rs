@@ -1,6 +1,6 @@
-//! The same echo tool on the bare MCP SDK, to measure what onetool adds: `onetool-echo-bare stdio|http`.
+//! The same echo tool with the bare MCP SDK, to measure onetool's overhead: `onetool-echo-bare stdio|http`.
 
-#![expect(clippy::print_stdout, reason = "the address is for the program that starts this one")]
+#![expect(clippy::print_stdout, reason = "the parent process reads the address")]
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl ServerHandler for Echo {
         let schema =
             json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
         let Value::Object(schema) = schema else { return Err(ErrorData::internal_error("no schema", None)) };
-        Ok(ListToolsResult::with_all_items(vec![Tool::new("echo", "Gives back its text.", Arc::new(schema))]))
+        Ok(ListToolsResult::with_all_items(vec![Tool::new("echo", "Echoes text.", Arc::new(schema))]))
     }
 
     async fn call_tool(

@@ -1,6 +1,6 @@
 //! A onetool server with one echo tool, for `cargo xtask bench call`: `onetool-echo-gateway stdio|http`.
 
-#![expect(clippy::print_stdout, reason = "the address is for the program that starts this one")]
+#![expect(clippy::print_stdout, reason = "the parent process reads the address")]
 
 use std::time::Duration;
 
@@ -13,16 +13,15 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Deserialize, JsonSchema)]
 struct Echo {
-    /// What to give back.
+    /// Text to echo.
     text: String,
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let server = Server::builder().name("echo").build()?;
-    server.register_tool(tool_fn("echo", "Gives back its text.", |args: Echo, _: CallContext| async {
-        args.text
-    }))?;
+    server
+        .register_tool(tool_fn("echo", "Echoes text.", |args: Echo, _: CallContext| async { args.text }))?;
     if std::env::args().nth(1).as_deref() == Some("http") {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening on http://{}/mcp", listener.local_addr()?);

@@ -132,7 +132,7 @@ async fn web_3_4_a_provider_that_fails_or_panics_is_500_and_the_server_goes_on()
     };
     let served = Served::start(router(provider, WebOptions::default())).await;
     let (status, body) = answer(served.get("/tools")).await;
-    assert_eq!((status, body), (500, json!({"error": "cannot list the tools: the registry is away"})));
+    assert_eq!((status, body), (500, json!({"error": "cannot list tools: the registry is away"})));
     let (status, body) = answer(served.get("/tools/fine")).await;
     assert_eq!((status, body), (500, json!({"error": "the provider of the tools crashed"})));
     assert_eq!(answer(served.get("/tools")).await.0, 200);

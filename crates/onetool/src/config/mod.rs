@@ -1,96 +1,217 @@
-//! The configuration: one YAML file, what it includes, and the secrets beside it.
+//! The configuration: one YAML file, the files it includes, and the secrets next to it.
 //!
-//! Text → tree with lines (`parse`, `tree`) → includes merged (`include`) → variables expanded (`expand`) →
-//! as written (`file`, read by `de`) → as meant (`resolved`, made and checked by `resolve`).
+//! The format is [`onetool_config`]'s. This module puts the sections together: its own, and those of the components,
+//! which declare their options themselves.
 
-mod de;
-mod error;
-mod expand;
-mod file;
-mod include;
-mod loaded;
+mod docs;
+mod http;
+mod notify;
 mod outline;
-mod packs;
-mod packs_file;
-mod parse;
-mod resolve;
-mod resolved;
+mod protocol;
+mod schema;
 mod search;
-mod secrets;
-mod snippet_type;
-mod source_file;
-mod tree;
+mod server;
+mod source_files;
+mod sources;
+mod storage;
 
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 
-use serde_json::Value;
+use indexmap::IndexMap;
+use onetool_config::{Document, Section};
+use onetool_core::{Policy, Redactor, ToolName};
 
-pub use error::ConfigError;
-pub use loaded::{FileDigest, LoadedFile};
+pub use docs::DocsConfig;
+pub use http::{HttpConfig, TokenConfig};
+pub use notify::{NotifyConfig, TopicConfig};
+pub use onetool_config::{
+    AtLeast, ConfigError, FileDigest, FilePath, LoadedFile, Location, NonEmpty, PendingChanges, Seconds,
+};
+pub use onetool_declared::{
+    CommandOptions, DeclaredOptions, PromptOptions, RequestOptions, ResourceBody, ResourceOptions, ToolBody,
+    ToolOptions,
+};
+pub use onetool_packs::PacksConfig;
+pub use onetool_run::RunOptions;
+pub use onetool_run::shortcuts::{AliasOptions, SnippetOptions, SnippetParameter, SnippetType};
+pub use onetool_store::results::OutputOptions;
+pub use onetool_store::stats::StatsOptions;
 pub use outline::{Outline, OutlineEntry, outline};
-pub use packs::{
-    BaseUrl, BravePackConfig, DatabaseAddress, DatabaseConfig, DbPackConfig, FilePackConfig, LlmEndpoint,
-    LlmPackConfig, PackagePackConfig, PacksConfig, RipgrepPackConfig, WebPackConfig,
-};
-pub use resolved::{
-    AliasConfig, ApiConfig, CommandToolConfig, Config, DocsConfig, HttpConfig, HttpToolConfig, OutputConfig,
-    PackFilesConfig, PromptConfig, PromptMessageConfig, ProtocolRevision, ResourceBody, ResourceConfig,
-    RunConfig, ServerConfig, SnippetConfig, SnippetParamConfig, StartupWait, StatsConfig, TokenConfig,
-    ToolBody, ToolConfig, TopicConfig, UpstreamConfig,
-};
+pub use protocol::{ProtocolConfig, ProtocolRevision};
+pub use schema::json_schema;
 pub use search::SearchConfig;
-pub use secrets::{Redactor, Secret};
-pub use snippet_type::SnippetType;
-pub use tree::Location;
+pub use server::ServerConfig;
+pub use sources::{ApiConfig, StartupWait, UpstreamConfig};
+pub use storage::StorageConfig;
 
-/// The newest version of the format that this onetool reads.
-const KNOWN_VERSION: u64 = 1;
-
-/// The file beside the main one that variables come from.
-pub(crate) const SECRETS_FILE: &str = "secrets.yaml";
+/// The whole configuration; [`Default`] is the one without a file.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Config {
+    /// The main file, if there is one.
+    pub path: Option<PathBuf>,
+    /// Every file that it was read from: the main one, its includes and the secrets.
+    pub files: Vec<LoadedFile>,
+    /// How the server introduces itself, and the limits of a call.
+    pub server: ServerConfig,
+    /// Tools, resources and prompts that are declared in the file.
+    pub declared: DeclaredOptions,
+    /// Other MCP servers, by the names of their packs.
+    pub servers: IndexMap<String, UpstreamConfig>,
+    /// APIs with an OpenAPI description, by the names of their packs.
+    pub apis: IndexMap<String, ApiConfig>,
+    /// How long the first request that needs them waits for servers and APIs that are still connecting.
+    pub startup_wait: StartupWait,
+    /// Patterns of Python files that are packs of tools.
+    pub pack_files: Vec<PathBuf>,
+    /// Built-in packs.
+    pub packs: PacksConfig,
+    /// Documentation for agents, in addition to what the tools say.
+    pub docs: DocsConfig,
+    /// Short names for tools, in code.
+    pub aliases: IndexMap<String, AliasOptions>,
+    /// Code under a name.
+    pub snippets: IndexMap<String, SnippetOptions>,
+    /// Where `ot.notify` writes.
+    pub notify: NotifyConfig,
+    /// Limits of programs.
+    pub run: RunOptions,
+    /// The handling of large results.
+    pub output: OutputOptions,
+    /// Statistics of calls.
+    pub stats: StatsOptions,
+    /// How tools are found.
+    pub search: SearchConfig,
+    /// Where everything persistent is stored.
+    pub storage: StorageConfig,
+    /// Old names of tools, each with its current name.
+    pub renames: IndexMap<String, String>,
+    /// The HTTP server.
+    pub http: HttpConfig,
+    /// The protocol spoken with clients.
+    pub protocol: ProtocolConfig,
+    /// Which tools may be called.
+    pub policy: Policy,
+    /// Removes the values of variables from messages.
+    pub redactor: Redactor,
+    /// Problems that do not prevent loading.
+    pub warnings: Vec<String>,
+    /// What is missing from the configuration and who can add it; clients get it with the server's instructions.
+    pub notice: Option<String>,
+}
 
 /// Reads the configuration at `path`.
 ///
-/// Variables come from `secrets.yaml` beside it, then from `env`. A relative path is taken from where the process is.
+/// Variables come from `secrets.yaml` next to it, then from `env`. A relative path is relative to the working directory.
 ///
 /// # Errors
-/// At the first thing that is wrong, with its file and line.
+/// At the first problem, with its file and line.
 pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config, ConfigError> {
-    let path =
-        &absolute(path).map_err(|source| ConfigError::Read { path: path.to_owned(), at: None, source })?;
-    let (mut tree, mut files) = include::read_tree(path)?;
-    let mut warnings = Vec::new();
-    let secrets_file = path.with_file_name(SECRETS_FILE);
-    let secrets = secrets::read_secrets(&secrets_file, &mut warnings, &mut files)?;
-    let mut variables = expand::Variables::new(secrets, env);
-    variables.expand(&mut tree, "")?;
-    let redactor = Redactor::new(variables.into_values());
-    let config = de::from_tree(&tree)
-        .and_then(|file| resolve::resolve(file, &tree))
-        .map_err(|error| error.scrubbed(&redactor))?;
-    let redactor = match &config.http.token {
-        TokenConfig::Value(token) => redactor.with(token.expose()),
-        _ => redactor,
-    };
-    let redactor = config.packs.secrets().fold(redactor, |redactor, it| redactor.with(it.expose()));
-    Ok(Config { path: Some(path.clone()), files, redactor, warnings, ..config })
+    let document = onetool_config::read(path, env)?;
+    let config = from_document(&document).map_err(|error| error.scrubbed(&document.redactor))?;
+    Ok(Config { path: absolute(path).ok(), ..config })
 }
 
-/// Reads a configuration that is this text and nothing else.
+/// Reads a configuration that is `text` alone.
 #[cfg(fuzzing)]
 pub(crate) fn load_text(text: &str) -> Result<Config, ConfigError> {
-    let tree = parse::parse(text, &Path::new("/fuzz/onetool.yaml").into(), &mut parse::Budget(100_000))?;
-    let mut tree = tree;
-    expand::Variables::new(indexmap::IndexMap::new(), &|_| None).expand(&mut tree, "")?;
-    de::from_tree(&tree).and_then(|file| resolve::resolve(file, &tree))
+    from_document(&onetool_config::parse_text(text, Path::new("/fuzz/onetool.yaml"), &|_| None)?)
 }
 
-/// Returns the JSON Schema of the configuration file.
-pub fn json_schema() -> Value {
-    let mut schema = schemars::schema_for!(file::ConfigFile);
-    schema.insert("$id".into(), "https://onetool.beycom.online/onetool.schema.json".into());
-    schema.insert("title".into(), "onetool configuration".into());
-    schema.to_value()
+fn from_document(document: &Document) -> Result<Config, ConfigError> {
+    let root = document.root();
+    root.check_keys(&schema::KEYS)?;
+    let packs = root.field("packs");
+    packs.check_keys(&PacksConfig::keys().chain(["files"]).collect::<Vec<_>>())?;
+    check_version(&root.field("version"))?;
+    let servers = root.field("servers").read_entries(UpstreamConfig::read)?;
+    let mut config = Config {
+        apis: root.field("openapi").read_entries(|name, section| {
+            if servers.contains_key(name) {
+                return Err(section.invalid("'servers' has an entry of the same name; rename one"));
+            }
+            ApiConfig::read(name, section)
+        })?,
+        servers,
+        startup_wait: root.field("startup_wait").read()?,
+        server: root.field("server").read()?,
+        declared: DeclaredOptions::read(&root)?,
+        pack_files: pack_files(&packs.field("files"))?,
+        packs: PacksConfig::read(&packs)?,
+        docs: DocsConfig::read(&root.field("docs"))?,
+        aliases: root.field("aliases").read_entries(AliasOptions::read)?,
+        snippets: root.field("snippets").read_entries(SnippetOptions::read)?,
+        notify: root.field("notify").read()?,
+        run: root.field("run").read()?,
+        output: root.field("output").read()?,
+        stats: root.field("stats").read()?,
+        search: SearchConfig::read(&root.field("search"))?,
+        storage: StorageConfig::read(&root.field("storage"))?,
+        renames: renames(&root.field("renames"))?,
+        http: HttpConfig::read(&root.field("http"))?,
+        protocol: root.field("protocol").read()?,
+        policy: policy(&root.field("policy"))?,
+        path: None,
+        files: document.files.clone(),
+        redactor: document.redactor.clone(),
+        warnings: document.warnings.clone(),
+        notice: None,
+    };
+    if let TokenConfig::Value(token) = &config.http.token {
+        config.redactor = config.redactor.with(token.expose());
+    }
+    for secret in config.packs.secrets() {
+        config.redactor = config.redactor.with(secret.expose());
+    }
+    Ok(config)
+}
+
+/// Rejects version 0; a version that is too new has been rejected already.
+fn check_version(section: &Section<'_>) -> Result<(), ConfigError> {
+    match section.read::<Option<u64>>()? {
+        Some(0) => Err(section.invalid("versions begin with 1")),
+        _ => Ok(()),
+    }
+}
+
+/// Reads the patterns of Python packs.
+fn pack_files(section: &Section<'_>) -> Result<Vec<PathBuf>, ConfigError> {
+    let patterns: Option<Vec<String>> = section.read()?;
+    Ok(match patterns {
+        None => vec![section.absolute_path("packs/*.py")],
+        Some(patterns) => patterns
+            .iter()
+            .enumerate()
+            .map(|(index, pattern)| section.item(index).absolute_path(pattern))
+            .collect(),
+    })
+}
+
+fn renames(section: &Section<'_>) -> Result<IndexMap<String, String>, ConfigError> {
+    section.read_entries(|old, section| {
+        let new: String = section.read_required()?;
+        check_name(old, section)?;
+        check_name(&new, section)?;
+        if old == new {
+            return Err(section.invalid("the old and the new name are the same"));
+        }
+        Ok(new)
+    })
+}
+
+fn policy(section: &Section<'_>) -> Result<Policy, ConfigError> {
+    let policy: Policy = section.read()?;
+    for (key, globs) in [("allow", &policy.allow), ("deny", &policy.deny)] {
+        // It would match nothing, which looks like a rule that does.
+        if let Some(index) = globs.iter().position(|glob| glob.trim().is_empty()) {
+            return Err(section.field(key).item(index).invalid("a pattern must not be empty"));
+        }
+    }
+    Ok(policy)
+}
+
+fn check_name(name: &str, section: &Section<'_>) -> Result<(), ConfigError> {
+    ToolName::new(name).check().map_err(|error| section.invalid(error.to_string()))
 }
 
 #[cfg(test)]

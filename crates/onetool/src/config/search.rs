@@ -1,39 +1,23 @@
-//! The key `search:` as written and as meant: how many tools a search gives, which ones every list has, what is
-//! remembered.
+//! The key `search`.
 
+use onetool_config::{ConfigError, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::ConfigError;
-use super::tree::Place;
+use super::check_name;
 
 /// How tools are found.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, expecting = "a map")]
-pub(super) struct SearchFile {
-    /// How many tools `tool_find` gives unless it is asked for another number; 5 if missing.
-    #[schemars(range(min = 1, max = 100))]
-    limit: Option<usize>,
-    /// Tools that stand on the list of every session from its start.
-    pinned: Option<Vec<String>>,
-    /// Whether a query is remembered for the tool that it led to; true if missing.
-    remember: Option<bool>,
-}
-
-/// How tools are found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct SearchConfig {
-    /// How many tools a search gives unless it is asked for another number.
+    /// Maximum number of results of `tool_find`, unless a call asks for another number.
+    #[schemars(range(min = 1, max = 100))]
     pub limit: usize,
-    /// Tools that stand on the list of every session from its start, by canonical or flat name.
+    /// Tools that every session lists from its start, by canonical or flat name.
     pub pinned: Vec<String>,
-    /// Whether a query is remembered for the tool that it led to.
+    /// Whether to remember which queries led to which tools.
     pub remember: bool,
-}
-
-impl SearchConfig {
-    /// The most tools that one search gives.
-    pub const MAX_LIMIT: usize = 100;
 }
 
 impl Default for SearchConfig {
@@ -42,16 +26,18 @@ impl Default for SearchConfig {
     }
 }
 
-pub(super) fn resolve(file: SearchFile, place: &Place<'_>) -> Result<SearchConfig, ConfigError> {
-    let default = SearchConfig::default();
-    let limit = file.limit.unwrap_or(default.limit);
-    if !(1..=SearchConfig::MAX_LIMIT).contains(&limit) {
-        let message = format!("has to be from 1 to {}", SearchConfig::MAX_LIMIT);
-        return Err(ConfigError::invalid(&place.field("limit"), message));
+impl SearchConfig {
+    /// Maximum number of results of one search.
+    pub const MAX_LIMIT: usize = 100;
+
+    pub(super) fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
+        let search: Self = section.read()?;
+        if !(1..=Self::MAX_LIMIT).contains(&search.limit) {
+            return Err(section.field("limit").invalid(format!("must be from 1 to {}", Self::MAX_LIMIT)));
+        }
+        for (index, name) in search.pinned.iter().enumerate() {
+            check_name(name, &section.field("pinned").item(index))?;
+        }
+        Ok(search)
     }
-    let pinned = file.pinned.unwrap_or(default.pinned);
-    for (index, name) in pinned.iter().enumerate() {
-        super::resolve::check_name(name, &place.field("pinned").item(index))?;
-    }
-    Ok(SearchConfig { limit, pinned, remember: file.remember.unwrap_or(default.remember) })
 }

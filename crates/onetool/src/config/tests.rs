@@ -7,6 +7,8 @@ use onetool_core::validate::{Validator, WorkLimit};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use onetool_core::Secret;
+
 use super::*;
 
 fn configs(folder: &str) -> Vec<PathBuf> {
@@ -59,9 +61,7 @@ fn valid_configurations_load_and_satisfy_the_schema() {
     let schema = Validator::for_arguments(schema.as_object().unwrap(), &WorkLimit::FULL);
     for path in configs("valid") {
         load(&path, &test_env).unwrap_or_else(|error| panic!("{}", error.report()));
-        let (mut tree, _) = include::read_tree(&path).unwrap();
-        expand::Variables::new(indexmap::IndexMap::new(), &test_env).expand(&mut tree, "").unwrap();
-        let value: Value = de::from_tree(&tree).unwrap();
+        let value: Value = onetool_config::read(&path, &test_env).unwrap().root().read().unwrap();
         let errors = schema.check(&value, &WorkLimit::FULL).unwrap();
         assert!(errors.is_empty(), "{}: {errors:?}", path.display());
     }
@@ -76,7 +76,8 @@ fn invalid_configurations_say_what_is_wrong_and_where() {
         let error = load(&path, &test_env).expect_err(&path.display().to_string());
         assert!(error.location().is_some(), "{}", path.display());
         let folder = format!("{}/", path.parent().unwrap().display());
-        assert_eq!(error.report().replace(&folder, ""), expected.trim_end(), "{}", path.display());
+        let report = error.report().replace(&folder, "");
+        assert_eq!(report, expected.trim_end(), "{}", path.display());
     }
 }
 
@@ -90,23 +91,23 @@ fn a_missing_file_is_an_error_without_a_line() {
 #[test]
 fn without_a_file_or_with_an_empty_one_the_defaults_hold() {
     let config = load_text("").unwrap();
-    assert!(config.pack_files[0].pattern.ends_with("packs/*.py"), "beside the file");
+    assert!(config.pack_files[0].ends_with("packs/*.py"), "next to the file");
     assert_eq!(Config { path: None, files: Vec::new(), pack_files: Vec::new(), ..config }, Config::default());
 }
 
 #[test]
 fn requests_and_commands_hold_what_was_written() {
     let config = full();
-    let ToolBody::Http(weather) = &config.tools[0].body else { panic!("not a request") };
+    let ToolBody::Http(weather) = &config.declared.tools[0].body else { panic!("not a request") };
     assert_eq!(weather.method, "GET");
     assert_eq!(
         weather.query,
         [("n", "{{ days }}"), ("page", "1")].map(|(key, value)| (key.to_owned(), value.to_owned())).into()
     );
     assert_eq!(weather.headers["Authorization"].expose(), "Bearer canary-4711");
-    let ToolBody::Http(notes) = &config.tools[1].body else { panic!("not a request") };
+    let ToolBody::Http(notes) = &config.declared.tools[1].body else { panic!("not a request") };
     assert_eq!(notes.json, Some(json!({"note": ["{{ text }}", 1.5, true, null]})));
-    let ToolBody::Command(git) = &config.tools[2].body else { panic!("not a command") };
+    let ToolBody::Command(git) = &config.declared.tools[2].body else { panic!("not a command") };
     assert_eq!(git.argv, ["git", "log", "-n", "{{ count }}", "--skip", "0"]);
     assert!(git.cwd.is_absolute());
     assert_eq!(git.env["GIT_PAGER"].expose(), "");
@@ -118,8 +119,8 @@ fn a_plain_scalar_in_the_place_of_text_is_the_text_that_was_written() {
         "tools: [{name: a, description: 1.10, command: [echo, 010, true, -n, 1e3, 18446744073709551616]}]",
     )
     .unwrap();
-    assert_eq!(config.tools[0].description, "1.10");
-    let ToolBody::Command(command) = &config.tools[0].body else { panic!("not a command") };
+    assert_eq!(config.declared.tools[0].description, "1.10");
+    let ToolBody::Command(command) = &config.declared.tools[0].body else { panic!("not a command") };
     assert_eq!(command.argv, ["echo", "010", "true", "-n", "1e3", "18446744073709551616"]);
 }
 
@@ -130,7 +131,7 @@ fn numbers_follow_the_core_schema() {
         k: {default: 'true'}, l: {default: yes}, m: {default: !!str 1}}";
     let config =
         load_text(&format!("tools: [{{name: a, description: b, command: [c], params: {params}}}]")).unwrap();
-    let properties = config.tools[0].input_schema["properties"].as_object().unwrap();
+    let properties = config.declared.tools[0].input_schema["properties"].as_object().unwrap();
     let defaults: Vec<&Value> = properties.values().map(|it| &it["default"]).collect();
     let expected = json!([
         31,
@@ -155,7 +156,7 @@ fn variables_come_from_secrets_then_from_the_environment_then_from_defaults() {
     let config = "server: {name: \"${A} ${WEATHER_TOKEN} ${EXECUTE} ${NO:-else} ${EMPTY:-also} $${A}\"}";
     let secrets = "A: 0123\nWEATHER_TOKEN: from-file";
     let config = Files::new(&[("onetool.yaml", config), ("secrets.yaml", secrets)]).load().unwrap();
-    assert_eq!(config.server.name, "0123 from-file true else also ${A}");
+    assert_eq!(&*config.server.name, "0123 from-file true else also ${A}");
     assert_eq!(config.redactor.scrub("from-file"), "[redacted]");
 }
 
@@ -163,9 +164,9 @@ fn variables_come_from_secrets_then_from_the_environment_then_from_defaults() {
 fn a_variable_without_quotes_can_be_a_number() {
     let load = |value: &str| load_text(&format!("http:\n  max_body: {value}\n  title: {value}"));
     let http = load("${NO:-10}").unwrap().http;
-    assert_eq!((http.max_body, http.title.as_str()), (10, "10"));
+    assert_eq!((http.max_body.get(), http.title.as_str()), (10, "10"));
     let error = load("\"${NO:-10}\"").unwrap_err();
-    assert_eq!(error.to_string(), "'http.max_body' has to be a whole number, 0 or more, not text");
+    assert_eq!(error.to_string(), "'http.max_body' must be a whole number, 0 or more, not text");
 }
 
 #[test]
@@ -173,7 +174,7 @@ fn a_variable_never_changes_the_structure() {
     let secrets = "A: |-\n  x\n  http: {token: none}\nB: '[a, b]'\nC: '~'";
     let config = "server:\n  name: ${A}\n  instructions: ${C}\npolicy:\n  allow:\n    - ${B}";
     let config = Files::new(&[("onetool.yaml", config), ("secrets.yaml", secrets)]).load().unwrap();
-    assert_eq!(config.server.name, "x\nhttp: {token: none}");
+    assert_eq!(&*config.server.name, "x\nhttp: {token: none}");
     assert_eq!(config.server.instructions.as_deref(), Some("~"));
     assert_eq!(config.policy.allow, ["[a, b]"]);
     assert_eq!(config.http.token, TokenConfig::Auto);
@@ -303,8 +304,8 @@ fn the_search_is_checked() {
     assert_eq!(search, SearchConfig { limit: 7, pinned: vec!["a.b".into()], remember: false });
     assert_eq!(load_text("search: {}").unwrap().search, SearchConfig::default());
     for (text, expected) in [
-        ("search: {limit: 0}", "'search.limit': has to be from 1 to 100"),
-        ("search: {limit: 101}", "'search.limit': has to be from 1 to 100"),
+        ("search: {limit: 0}", "'search.limit': must be from 1 to 100"),
+        ("search: {limit: 101}", "'search.limit': must be from 1 to 100"),
         ("search: {pinned: ['a b']}", "'search.pinned[0]'"),
         ("search: {pined: []}", "did you mean 'pinned'"),
     ] {
@@ -316,7 +317,7 @@ fn the_search_is_checked() {
 #[test]
 fn nesting_is_limited() {
     let nested = |depth: usize| format!("docs: {}{}", "[".repeat(depth - 1), "]".repeat(depth - 1));
-    assert!(load_text(&nested(64)).unwrap_err().to_string().starts_with("'docs' has to be a map"));
+    assert!(load_text(&nested(64)).unwrap_err().to_string().starts_with("'docs' must be a map"));
     assert_eq!(load_text(&nested(65)).unwrap_err().to_string(), "nested deeper than 64 levels");
     let by_alias = format!("a: &a {}{}\nb: [[*a]]", "[".repeat(62), "]".repeat(62));
     assert_eq!(load_text(&by_alias).unwrap_err().to_string(), "nested deeper than 64 levels");
@@ -409,27 +410,8 @@ fn every_key_of_the_schema_is_described() {
 }
 
 #[test]
-fn packs_are_resolved_with_whole_paths_and_hidden_keys() {
+fn secrets_of_packs_are_hidden() {
     let config = full();
-    let PacksConfig { file, ripgrep, db, web, brave, package, llm, named } = config.packs.clone();
-    let file = file.unwrap();
-    assert!(file.roots[0].is_absolute() && file.roots[1].ends_with("valid/parts"), "{file:?}");
-    assert_eq!((file.is_read_only, file.trash.as_str()), (true, ".trash"));
-    assert_eq!(ripgrep.unwrap().roots, file.roots[1..]);
-    let db = db.unwrap();
-    assert_eq!((db.databases["shop"].is_writable, db.databases["logs"].is_writable), (true, false));
-    assert!(
-        matches!(&db.databases["shop"].address, DatabaseAddress::Sqlite(path) if path.ends_with("valid/shop.db"))
-    );
-    assert!(web.unwrap().allow_private);
-    assert_eq!(brave.unwrap().base_url.join("web/search"), "https://search.example.org/v1/web/search");
-    assert_eq!(package, None, "switched off");
-    assert_eq!(llm.unwrap().endpoint.unwrap().model, "small");
-    assert_eq!(
-        named.keys().copied().collect::<Vec<_>>(),
-        ["file", "ripgrep", "db", "web", "brave", "package", "llm"]
-    );
     assert!(!format!("{config:?}").contains("canary-4711"), "{config:?}");
-    let without = load_text("packs: {brave: {api_key: \"${EMPTY}\"}}\n").unwrap().packs;
-    assert_eq!((without.brave.unwrap().api_key, without.file, without.db), (None, None, None));
+    assert_eq!(config.redactor.scrub("key canary-4711"), "key [redacted]");
 }

@@ -1,409 +1,211 @@
 //! What a reload that an agent asks for may change. Everything else waits for the operator.
 //!
-//! The rule is a list of what is allowed. Every struct is taken apart by name, so a new setting does not compile until
-//! somebody has decided about it here.
+//! The rule is a list of what is allowed: a setting that is not named here keeps its old value.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use indexmap::IndexMap;
+use onetool_config::PendingChanges;
+use onetool_core::Policy;
+use onetool_declared::{DeclaredOptions, ResourceBody, ResourceOptions, ToolBody, ToolOptions};
+use onetool_run::RunOptions;
+use onetool_run::shortcuts::AliasOptions;
 
-use crate::catalog::Policy;
-use crate::config::{
-    AliasConfig, ApiConfig, BravePackConfig, Config, DatabaseConfig, DbPackConfig, FilePackConfig,
-    HttpConfig, LlmPackConfig, PackFilesConfig, PackagePackConfig, PacksConfig, ResourceBody, ResourceConfig,
-    RipgrepPackConfig, RunConfig, ToolBody, ToolConfig, TopicConfig, UpstreamConfig, WebPackConfig,
-};
+use crate::config::{ApiConfig, Config, HttpConfig, NotifyConfig, UpstreamConfig};
 
-/// A configuration that an agent may bring into force, and what it lacks of the one on disk.
+/// A configuration that an agent may activate, and how it differs from the one on disk.
 pub(super) struct AgentReload {
     pub(super) config: Config,
-    /// The settings that wait, by their keys, each with what is new about it.
+    /// The settings that wait, by their keys, each with what changed.
     pub(super) waiting: Vec<String>,
 }
 
 impl AgentReload {
-    /// Takes over from `new` what an agent may change; the rest stays as it is in `old`.
+    /// Takes from `new` what an agent may change, and everything else from `old`.
     pub(super) fn new(old: &Config, new: Config) -> Self {
-        let mut waiting = Waiting::default();
+        let mut pending = Pending::default();
         let is_new_server = |name: &&String| !old.servers.contains_key(*name);
         let is_new_api = |name: &&String| !old.apis.contains_key(*name);
-        waiting.names.extend(new.servers.keys().filter(is_new_server).cloned());
-        waiting.names.extend(new.apis.keys().filter(is_new_api).cloned());
-        let Config {
-            path,
-            files,
-            server,
-            tools,
-            servers,
-            apis,
-            startup_wait,
-            pack_files,
+        pending.names.extend(new.servers.keys().filter(is_new_server).cloned());
+        pending.names.extend(new.apis.keys().filter(is_new_api).cloned());
+        let (packs, new_packs) = old.packs.restrict(&new.packs, &mut pending.changes);
+        pending.names.extend(new_packs.into_iter().map(str::to_owned));
+        let mut config = Config {
+            servers: pending.changes.entries("servers", &old.servers, new.servers, upstream),
+            apis: pending.changes.entries("openapi", &old.apis, new.apis, api),
+            declared: pending.declared(&old.declared, new.declared),
+            pack_files: pending.pack_files(&old.pack_files, new.pack_files),
             packs,
-            resources,
-            prompts,
-            docs,
-            aliases,
-            snippets,
-            notify,
-            run,
-            output,
-            stats,
-            search,
-            storage,
-            renames,
-            http,
-            protocol_max,
-            policy,
-            redactor,
-            warnings,
-            notice,
-        } = new;
-        let config = Config {
-            servers: waiting.entries("servers", &old.servers, servers, upstream),
-            apis: waiting.entries("openapi", &old.apis, apis, api),
-            tools: waiting.tools(&old.tools, tools),
-            resources: waiting.resources(&old.resources, resources),
-            pack_files: waiting.pack_files(&old.pack_files, pack_files),
-            packs: waiting.packs(&old.packs, packs),
-            notify: waiting.topics(&old.notify, notify),
-            http: waiting.http(&old.http, http),
-            policy: waiting.policy(&old.policy, policy),
-            run: waiting.run(&old.run, run),
+            notify: pending.notify(&old.notify, new.notify),
+            http: pending.http(&old.http, new.http),
+            policy: pending.policy(&old.policy, new.policy),
+            run: pending.run(&old.run, new.run),
+            // Texts, and limits of what agents use.
+            server: new.server,
+            startup_wait: new.startup_wait,
+            docs: new.docs,
+            snippets: new.snippets,
+            output: new.output,
+            stats: new.stats,
+            search: new.search,
+            storage: new.storage,
+            renames: new.renames,
+            protocol: new.protocol,
+            path: new.path,
+            files: new.files,
+            warnings: new.warnings,
+            notice: new.notice,
+            // The settings that stay may contain the old secrets.
+            redactor: new.redactor.and(&old.redactor),
             aliases: IndexMap::new(),
-            // Words, and limits of what an agent uses.
-            server,
-            startup_wait,
-            prompts,
-            docs,
-            snippets,
-            output,
-            stats,
-            search,
-            storage,
-            renames,
-            protocol_max,
-            path,
-            files,
-            warnings,
-            notice,
-            // What stays in force still has the old secrets.
-            redactor: redactor.and(&old.redactor),
         };
-        let aliases = waiting.aliases(&old.aliases, aliases);
-        Self { config: Config { aliases, ..config }, waiting: waiting.keys }
+        config.aliases = pending.aliases(&old.aliases, new.aliases);
+        Self { config, waiting: pending.changes.into_keys() }
     }
 }
 
 /// Collects what waits.
 #[derive(Default)]
-struct Waiting {
-    keys: Vec<String>,
-    /// Packs and tools that are not there yet, so that nothing can stand for them.
+struct Pending {
+    changes: PendingChanges,
+    /// Packs and tools that do not exist yet, so that nothing can refer to them.
     names: HashSet<String>,
 }
 
-impl Waiting {
-    fn add(&mut self, key: &str, why: &str) {
-        self.keys.push(format!("{key} ({why})"));
+impl Pending {
+    fn declared(&mut self, old: &DeclaredOptions, new: DeclaredOptions) -> DeclaredOptions {
+        let mut declared = DeclaredOptions::default();
+        declared.tools = self.tools(&old.tools, new.tools);
+        declared.resources = self.resources(&old.resources, new.resources);
+        declared.prompts = new.prompts;
+        declared
     }
 
-    /// Keeps the old value, and notes that it waits, unless the new one may be taken.
-    fn choose<T: Clone>(&mut self, key: &str, why: &str, old: &T, new: T, is_allowed: bool) -> T {
-        if is_allowed {
-            return new;
-        }
-        self.add(key, why);
-        old.clone()
-    }
-
-    /// Takes a section of named entries: they may go, and change as `allowed` says; new ones wait.
-    fn entries<T: Clone + PartialEq>(
-        &mut self,
-        section: &str,
-        old: &IndexMap<String, T>,
-        new: IndexMap<String, T>,
-        allowed: impl Fn(&T, &T) -> T,
-    ) -> IndexMap<String, T> {
-        let mut taken = IndexMap::new();
-        for (name, new) in new {
-            let key = format!("{section}.{name}");
-            match old.get(&name) {
-                None => self.add(&key, "new"),
-                Some(old) => {
-                    let allowed = allowed(old, &new);
-                    if allowed != new {
-                        self.add(&key, "changed");
-                    }
-                    taken.insert(name, allowed);
-                }
-            }
-        }
-        taken
-    }
-
-    /// Takes tools: those in Python have no rights of their own, others wait.
-    fn tools(&mut self, old: &[ToolConfig], new: Vec<ToolConfig>) -> Vec<ToolConfig> {
+    /// Takes tools. Python tools have no rights, so they may change; requests and commands wait.
+    fn tools(&mut self, old: &[ToolOptions], new: Vec<ToolOptions>) -> Vec<ToolOptions> {
         let mut taken = Vec::new();
         for tool in new {
-            let known = old.iter().find(|it| it.name == tool.name);
-            let (ToolBody::Http(_) | ToolBody::Command(_)) = &tool.body else {
+            if let ToolBody::Python(_) = &tool.body {
                 taken.push(tool);
                 continue;
-            };
+            }
             let key = format!("tools.{}", tool.name);
-            let Some(known) = known else {
-                self.add(&key, "new");
+            let Some(known) = old.iter().find(|it| it.name == tool.name) else {
+                self.changes.add(&key, "new");
                 self.names.insert(tool.name);
                 continue;
             };
-            let ToolConfig {
-                name,
-                title,
-                description,
-                input_schema: _,
-                annotations: _,
-                timeout,
-                body: _,
-                at,
-            } = tool.clone();
-            let allowed = ToolConfig { name, title, description, timeout, at, ..known.clone() };
+            let mut allowed = known.clone();
+            allowed.title.clone_from(&tool.title);
+            allowed.description.clone_from(&tool.description);
+            allowed.timeout = tool.timeout;
+            allowed.at = tool.at.clone();
             if allowed != tool {
-                self.add(&key, "changed");
+                self.changes.add(&key, "changed");
             }
             taken.push(allowed);
         }
         taken
     }
 
-    /// Takes resources: texts, and files that are resources already.
-    fn resources(&mut self, old: &[ResourceConfig], new: Vec<ResourceConfig>) -> Vec<ResourceConfig> {
-        let mut taken = Vec::new();
-        for resource in new {
-            let is_known = match &resource.body {
-                ResourceBody::Text(_) => true,
-                ResourceBody::File { path, .. } => old
-                    .iter()
-                    .any(|it| matches!(&it.body, ResourceBody::File { path: known, .. } if known == path)),
-            };
-            if is_known {
-                taken.push(resource);
-            } else {
-                self.add(&format!("resources.{}", resource.name), "new file");
-            }
+    /// Takes resources: texts, and files that already are resources.
+    fn resources(&mut self, old: &[ResourceOptions], new: Vec<ResourceOptions>) -> Vec<ResourceOptions> {
+        let file = |resource: &ResourceOptions| match &resource.body {
+            ResourceBody::File { path, .. } => Some(path.clone()),
+            _ => None,
+        };
+        let known: Vec<PathBuf> = old.iter().filter_map(file).collect();
+        let (taken, waiting): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|it| file(it).is_none_or(|path| known.contains(&path)));
+        for resource in waiting {
+            self.changes.add(&format!("resources.{}", resource.name), "new file");
         }
         taken
     }
 
-    fn pack_files(&mut self, old: &[PackFilesConfig], new: Vec<PackFilesConfig>) -> Vec<PackFilesConfig> {
-        let is_known = |it: &PackFilesConfig| old.iter().any(|known| known.pattern == it.pattern);
-        let is_allowed = new.iter().all(is_known);
-        self.choose("packs.files", "new files", &old.to_vec(), new, is_allowed)
+    fn pack_files(&mut self, old: &[PathBuf], new: Vec<PathBuf>) -> Vec<PathBuf> {
+        let is_allowed = are_among(&new, old);
+        self.changes.choose("packs.files", "new files", &old.to_vec(), new, is_allowed)
     }
 
-    fn packs(&mut self, old: &PacksConfig, new: PacksConfig) -> PacksConfig {
-        let PacksConfig { file, ripgrep, db, web, brave, package, llm, named } = new;
-        PacksConfig {
-            file: self.pack("file", old.file.as_ref(), file, Self::file_pack),
-            ripgrep: self.pack("ripgrep", old.ripgrep.as_ref(), ripgrep, Self::ripgrep_pack),
-            db: self.db_pack(old.db.as_ref(), db),
-            web: self.pack("web", old.web.as_ref(), web, Self::web_pack),
-            brave: self.pack("brave", old.brave.as_ref(), brave, Self::brave_pack),
-            package: self.pack("package", old.package.as_ref(), package, Self::package_pack),
-            llm: self.pack("llm", old.llm.as_ref(), llm, Self::llm_pack),
-            named,
+    /// Takes topics whose file another topic already has.
+    fn notify(&mut self, old: &NotifyConfig, mut new: NotifyConfig) -> NotifyConfig {
+        let is_known = |file: &_| old.topics.iter().any(|it| it.file == *file);
+        let (known, waiting): (Vec<_>, Vec<_>) = new.topics.into_iter().partition(|it| is_known(&it.file));
+        for topic in waiting {
+            self.changes.add(&format!("notify.topics '{}'", &*topic.pattern), "new file");
         }
-    }
-
-    /// Takes a pack: it may go, and change as `change` says; one that was not there waits.
-    fn pack<T>(
-        &mut self,
-        name: &str,
-        old: Option<&T>,
-        new: Option<T>,
-        change: impl FnOnce(&mut Self, &T, T) -> T,
-    ) -> Option<T> {
-        match (old, new) {
-            (_, None) => None,
-            (Some(old), Some(new)) => Some(change(self, old, new)),
-            (None, Some(_)) => {
-                self.add(&format!("packs.{name}"), "new");
-                self.names.insert(name.to_owned());
-                None
-            }
-        }
-    }
-
-    fn file_pack(&mut self, old: &FilePackConfig, new: FilePackConfig) -> FilePackConfig {
-        let FilePackConfig { roots, is_read_only, trash } = new;
-        let is_narrower = are_among(&roots, &old.roots);
-        let may_write = is_read_only || !old.is_read_only;
-        let same_trash = trash == old.trash;
-        FilePackConfig {
-            roots: self.choose("packs.file.roots", "wider", &old.roots, roots, is_narrower),
-            is_read_only: self.choose(
-                "packs.file.read_only",
-                "off",
-                &old.is_read_only,
-                is_read_only,
-                may_write,
-            ),
-            trash: self.choose("packs.file.trash", "changed", &old.trash, trash, same_trash),
-        }
-    }
-
-    fn ripgrep_pack(&mut self, old: &RipgrepPackConfig, new: RipgrepPackConfig) -> RipgrepPackConfig {
-        let RipgrepPackConfig { roots } = new;
-        let is_narrower = are_among(&roots, &old.roots);
-        RipgrepPackConfig {
-            roots: self.choose("packs.ripgrep.roots", "wider", &old.roots, roots, is_narrower),
-        }
-    }
-
-    fn db_pack(&mut self, old: Option<&DbPackConfig>, new: Option<DbPackConfig>) -> Option<DbPackConfig> {
-        let DbPackConfig { databases, timeout } = new?;
-        let known = old.map_or_else(Default::default, |it| Cow::Borrowed(&it.databases));
-        let databases = self.entries("packs.db.urls", &known, databases, database);
-        (!databases.is_empty()).then_some(DbPackConfig { databases, timeout })
-    }
-
-    fn web_pack(&mut self, old: &WebPackConfig, new: WebPackConfig) -> WebPackConfig {
-        let WebPackConfig { allow_private, timeout, max_bytes } = new;
-        let is_allowed = old.allow_private || !allow_private;
-        let allow_private =
-            self.choose("packs.web.allow_private", "on", &old.allow_private, allow_private, is_allowed);
-        WebPackConfig { allow_private, timeout, max_bytes }
-    }
-
-    fn brave_pack(&mut self, old: &BravePackConfig, new: BravePackConfig) -> BravePackConfig {
-        let BravePackConfig { api_key, base_url, timeout } = new;
-        let is_same = api_key == old.api_key && base_url == old.base_url;
-        let known = (old.api_key.clone(), old.base_url.clone());
-        let (api_key, base_url) = self.choose("packs.brave", "changed", &known, (api_key, base_url), is_same);
-        BravePackConfig { api_key, base_url, timeout }
-    }
-
-    fn package_pack(&mut self, old: &PackagePackConfig, new: PackagePackConfig) -> PackagePackConfig {
-        let PackagePackConfig { npm_url, pypi_url, crates_url, timeout } = new;
-        let known = PackagePackConfig { timeout, ..old.clone() };
-        let new = PackagePackConfig { npm_url, pypi_url, crates_url, timeout };
-        let is_same = new == known;
-        self.choose("packs.package", "changed", &known, new, is_same)
-    }
-
-    fn llm_pack(&mut self, old: &LlmPackConfig, new: LlmPackConfig) -> LlmPackConfig {
-        let LlmPackConfig { endpoint, max_tokens, timeout } = new;
-        let is_same = endpoint == old.endpoint;
-        let endpoint = self.choose("packs.llm", "changed", &old.endpoint, endpoint, is_same);
-        LlmPackConfig { endpoint, max_tokens, timeout }
-    }
-
-    /// Takes topics whose file some topic has already.
-    fn topics(&mut self, old: &[TopicConfig], new: Vec<TopicConfig>) -> Vec<TopicConfig> {
-        let (known, unknown): (Vec<_>, Vec<_>) =
-            new.into_iter().partition(|topic| old.iter().any(|it| it.file == topic.file));
-        for topic in unknown {
-            self.add(&format!("notify.topics '{}'", topic.pattern), "new file");
-        }
-        known
+        new.topics = known;
+        new
     }
 
     fn http(&mut self, old: &HttpConfig, new: HttpConfig) -> HttpConfig {
-        let HttpConfig {
-            listen,
-            token,
-            allow_execute,
-            title,
-            history,
-            allowed_hosts,
-            allowed_origins,
-            max_body,
-            connections,
-        } = new;
-        let is_same_token = token == old.token;
-        let is_execute_allowed = old.allow_execute || !allow_execute;
-        let are_hosts_known = are_among(&allowed_hosts, &old.allowed_hosts);
-        let are_origins_known = are_among(&allowed_origins, &old.allowed_origins);
-        HttpConfig {
-            token: self.choose("http.token", "changed", &old.token, token, is_same_token),
-            allow_execute: self.choose(
-                "http.allow_execute",
-                "on",
-                &old.allow_execute,
-                allow_execute,
-                is_execute_allowed,
-            ),
-            allowed_hosts: self.choose(
-                "http.allowed_hosts",
-                "wider",
-                &old.allowed_hosts,
-                allowed_hosts,
-                are_hosts_known,
-            ),
-            allowed_origins: self.choose(
-                "http.allowed_origins",
-                "wider",
-                &old.allowed_origins,
-                allowed_origins,
-                are_origins_known,
-            ),
-            // Of no effect before a restart, which is the operator's.
-            listen,
-            title,
-            history,
-            max_body,
-            connections,
-        }
+        let is_execute_allowed = old.allow_execute || !new.allow_execute;
+        let are_hosts_known = are_among(&new.allowed_hosts, &old.allowed_hosts);
+        let are_origins_known = are_among(&new.allowed_origins, &old.allowed_origins);
+        let changes = &mut self.changes;
+        let mut http = old.clone();
+        http.token = changes.keep("http.token", &old.token, new.token);
+        http.allow_execute = changes.choose(
+            "http.allow_execute",
+            "on",
+            &old.allow_execute,
+            new.allow_execute,
+            is_execute_allowed,
+        );
+        http.allowed_hosts = changes.choose(
+            "http.allowed_hosts",
+            "wider",
+            &old.allowed_hosts,
+            new.allowed_hosts,
+            are_hosts_known,
+        );
+        http.allowed_origins = changes.choose(
+            "http.allowed_origins",
+            "wider",
+            &old.allowed_origins,
+            new.allowed_origins,
+            are_origins_known,
+        );
+        // Has no effect before a restart, which only the operator can cause.
+        http.listen = new.listen;
+        http.title = new.title;
+        http.history = new.history;
+        http.max_body = new.max_body;
+        http.max_connections = new.max_connections;
+        http.max_connections_per_address = new.max_connections_per_address;
+        http.header_timeout = new.header_timeout;
+        http.body_timeout = new.body_timeout;
+        http.idle_timeout = new.idle_timeout;
+        http.write_timeout = new.write_timeout;
+        http
     }
 
-    /// Takes the limits of a run; that a cage is required can only be switched on.
-    fn run(&mut self, old: &RunConfig, new: RunConfig) -> RunConfig {
-        let RunConfig {
-            timeout,
-            memory,
-            max_calls,
-            max_parallel,
-            max_print,
-            max_result,
-            max_buffer,
-            max_concurrent,
-            max_total_memory,
-            max_waiting,
-            require_cage,
-        } = new;
-        let is_allowed = require_cage || !old.require_cage;
-        RunConfig {
-            timeout,
-            memory,
-            max_calls,
-            max_parallel,
-            max_print,
-            max_result,
-            max_buffer,
-            max_concurrent,
-            max_total_memory,
-            max_waiting,
-            require_cage: self.choose("run.require_cage", "off", &old.require_cage, require_cage, is_allowed),
-        }
+    /// Takes the limits of programs; `require_cage` can only be switched on.
+    fn run(&mut self, old: &RunOptions, mut new: RunOptions) -> RunOptions {
+        let is_allowed = new.require_cage || !old.require_cage;
+        let (old, requested) = (&old.require_cage, new.require_cage);
+        new.require_cage = self.changes.choose("run.require_cage", "off", old, requested, is_allowed);
+        new
     }
 
     /// Takes a policy that allows nothing more.
     fn policy(&mut self, old: &Policy, new: Policy) -> Policy {
-        let Policy { allow, deny } = &new;
-        let allows_no_more = are_among(allow, &old.allow) || old.allow.iter().any(|glob| glob == "*");
-        let is_allowed = allows_no_more && are_among(&old.deny, deny);
-        self.choose("policy", "looser", old, new, is_allowed)
+        let allows_no_more = are_among(&new.allow, &old.allow) || old.allow.iter().any(|glob| glob == "*");
+        let is_allowed = allows_no_more && are_among(&old.deny, &new.deny);
+        self.changes.choose("policy", "looser", old, new, is_allowed)
     }
 
-    /// Takes aliases, but for those of something that waits: they would lead nowhere.
+    /// Takes aliases, except those of something that waits: they would refer to nothing.
     fn aliases(
         &mut self,
-        old: &IndexMap<String, AliasConfig>,
-        new: IndexMap<String, AliasConfig>,
-    ) -> IndexMap<String, AliasConfig> {
-        let waits = |alias: &AliasConfig| {
+        old: &IndexMap<String, AliasOptions>,
+        new: IndexMap<String, AliasOptions>,
+    ) -> IndexMap<String, AliasOptions> {
+        let waits = |alias: &AliasOptions| {
             let mut target = alias.target.as_str();
-            // A cycle is longer than all aliases together, and found out later.
+            // A chain longer than all aliases together is a cycle, which is reported later.
             for _ in 0..=new.len() {
                 let pack = target.split('.').next().unwrap_or(target);
                 if self.names.contains(target) || self.names.contains(pack) {
@@ -420,7 +222,7 @@ impl Waiting {
             new.iter().filter(|(_, it)| waits(it)).map(|(name, _)| name.clone()).collect();
         let mut taken = new;
         for name in waiting {
-            self.add(&format!("aliases.{name}"), "its target waits");
+            self.changes.add(&format!("aliases.{name}"), "its target waits");
             match old.get(&name) {
                 Some(known) => taken.insert(name, known.clone()),
                 None => taken.shift_remove(&name),
@@ -434,35 +236,23 @@ fn are_among<T: PartialEq>(these: &[T], those: &[T]) -> bool {
     these.iter().all(|it| those.contains(it))
 }
 
-/// Takes over of a server what makes it no more than it was: patience, switching it off, marking what it says.
+/// Takes the changes of a server that give it no more rights: time limits, disabling it, marking its results.
 fn upstream(old: &UpstreamConfig, new: &UpstreamConfig) -> UpstreamConfig {
-    let UpstreamConfig { connection, is_untrusted } = new;
     let mut allowed = old.clone();
-    allowed.connection.timeout = connection.timeout;
-    allowed.connection.connect_timeout = connection.connect_timeout;
-    allowed.connection.enabled &= connection.enabled;
-    allowed.is_untrusted |= is_untrusted;
+    allowed.connection.timeout = new.connection.timeout;
+    allowed.connection.connect_timeout = new.connection.connect_timeout;
+    allowed.connection.enabled &= new.connection.enabled;
+    allowed.is_untrusted |= new.is_untrusted;
     allowed
 }
 
-/// Takes over of an API what makes it no more than it was.
+/// Takes the changes of an API that give it no more rights.
 fn api(old: &ApiConfig, new: &ApiConfig) -> ApiConfig {
-    let ApiConfig { origin: _, options, is_enabled, is_untrusted } = new;
     let mut allowed = old.clone();
-    allowed.options.timeout = options.timeout;
-    allowed.options.read_only |= options.read_only;
-    allowed.options.allow_private &= options.allow_private;
-    allowed.is_enabled &= is_enabled;
-    allowed.is_untrusted |= is_untrusted;
+    allowed.options.timeout = new.options.timeout;
+    allowed.options.read_only |= new.options.read_only;
+    allowed.options.allow_private &= new.options.allow_private;
+    allowed.is_enabled &= new.is_enabled;
+    allowed.is_untrusted |= new.is_untrusted;
     allowed
-}
-
-/// Takes over of a database what makes it no more than it was.
-fn database(old: &DatabaseConfig, new: &DatabaseConfig) -> DatabaseConfig {
-    let DatabaseConfig { written: _, address: _, is_writable, is_privileged } = new;
-    DatabaseConfig {
-        is_writable: old.is_writable && *is_writable,
-        is_privileged: old.is_privileged && *is_privileged,
-        ..old.clone()
-    }
 }

@@ -1,41 +1,42 @@
-//! Why a configuration cannot be served.
+//! Configurations that cannot be served.
 
-use crate::catalog::RegisterError;
+use onetool_core::PackError;
+use onetool_declared::DeclareError;
+use onetool_run::shortcuts::AliasError;
+use onetool_server::catalog::RegisterError;
+
 use crate::config::Location;
-use crate::declared::DeclareError;
-use crate::packs::PackError;
-use crate::shortcuts::AliasError;
 
 /// A configuration that cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GatewayError {
-    /// A declaration cannot be carried out.
+    /// A declaration cannot be used.
     #[error(transparent)]
     Declare(#[from] DeclareError),
-    /// A declaration cannot be registered.
-    #[error("{source}")]
+    /// A tool, resource or prompt cannot be registered.
+    #[error("{error}")]
     Register {
-        /// Where it stands, if it stands in a file.
+        /// Where it is declared, if that is in a file.
         at: Option<Location>,
         /// Why.
-        source: RegisterError,
+        error: RegisterError,
     },
-    /// A file is no pack.
+    /// A file is not a valid pack.
     #[error(transparent)]
     Pack(#[from] PackError),
-    /// An alias leads nowhere.
-    #[error("{source}")]
+    /// An alias refers to nothing.
+    #[error("{error}")]
     Alias {
-        /// Where it stands.
+        /// Where it is declared.
         at: Option<Location>,
         /// Why.
-        source: AliasError,
+        error: AliasError,
     },
 }
 
 impl GatewayError {
-    /// Returns the place in the configuration, if there is one.
+    /// Returns the location in the configuration, if there is one.
     pub fn location(&self) -> Option<&Location> {
         match self {
             Self::Pack(_) => None,

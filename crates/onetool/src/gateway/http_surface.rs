@@ -9,9 +9,9 @@ use tower::ServiceExt as _;
 
 use super::Inner;
 use crate::config::Config;
-use crate::current::{Current, WeakCurrent};
-use crate::http::{self, ConnectionLimits, HttpOptions};
-use crate::mcp::McpHttp;
+use onetool_core::current::{Current, WeakCurrent};
+use onetool_server::http::{self, ConnectionLimits, HttpOptions};
+use onetool_server::mcp::McpHttp;
 
 /// Where the HTTP options of a gateway come from.
 pub enum HttpSource {

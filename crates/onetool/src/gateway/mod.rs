@@ -5,6 +5,7 @@ mod error;
 mod http_surface;
 mod metrics;
 mod ot_host;
+mod own_paths;
 #[cfg(feature = "web")]
 mod page;
 mod record;
@@ -24,33 +25,33 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use onetool_cage::{Jobs, Slots, WorkerCommand};
-use onetool_core::ToolName;
 use onetool_core::sync::Unpoisoned as _;
+use onetool_core::{Pack, PackError, ToolDocs, ToolName};
 use onetool_openapi::Loader;
-use onetool_proxy::{Guard, Surroundings};
+use onetool_proxy::{ChildContext, ChildEnvironment, Guard};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::Server;
-use crate::Wait;
-use crate::catalog::{Catalog, RegisterError, Rules, Source, ToolDocs};
-use crate::clock::Clock;
-use crate::config::{Config, Location, OutputConfig};
-use crate::current::Current;
-use crate::declared::{ChildEnvironment, Declared};
-use crate::http;
-use crate::interpreter::Interpreter;
-use crate::meta_tools::{self, Finder};
-use crate::own_files::{Named, OwnFiles};
-use crate::packs::{self, Pack, PackError};
-use crate::results::{ResultOptions, ResultStore};
-use crate::search::Hit;
-use crate::shortcuts::{Aliases, Shortcuts, Snippets, shipped};
-use crate::stats::{Stats, StatsOptions};
-use crate::storage::Storage;
+use crate::config::{Config, Location};
+use crate::meta_tools;
+use crate::search::{Finder, Hit};
 use crate::worker;
 use agent_reload::AgentReload;
 use http_surface::HttpSurface;
+use onetool_core::clock::Clock;
+use onetool_core::current::Current;
+use onetool_declared::Declared;
+use onetool_packs::{NameUse, OwnFiles, PackContext};
+use onetool_run::shortcuts::{Aliases, Shortcuts, Snippets, shipped};
+use onetool_run::{Interpreter, PythonPack};
+use onetool_server::Server;
+use onetool_server::Wait;
+use onetool_server::catalog::{Catalog, RegisterError, Rules, Source};
+use onetool_server::http;
+use onetool_store::results::ResultStore;
+use onetool_store::stats::Stats;
+use onetool_store::storage::Storage;
+use own_paths::own_paths;
 use server_memory::StoredMemory;
 use sources::Sources;
 
@@ -94,8 +95,8 @@ pub struct GatewayOptions {
 }
 
 impl GatewayOptions {
-    fn surroundings(&self) -> Surroundings {
-        Surroundings { environment: self.children.clone(), guard: self.guard.clone(), memory: None }
+    fn child_context(&self) -> ChildContext {
+        ChildContext { environment: self.children.clone(), guard: self.guard.clone(), memory: None }
     }
 }
 
@@ -162,17 +163,18 @@ impl Gateway {
     /// # Errors
     /// When something that the configuration declares cannot be carried out or registered.
     pub fn new(config: Config, options: GatewayOptions) -> Result<Self, GatewayError> {
-        let unplaced = |source| GatewayError::Register { at: None, source };
+        let unplaced = |error| GatewayError::Register { at: None, error };
         let server = build_server().map_err(unplaced)?;
-        let file = config.storage.clone().or_else(|| options.storage.clone());
+        let file = config.storage.file().map(PathBuf::from).or_else(|| options.storage.clone());
         let storage = file.map_or_else(Storage::in_memory, Storage::at);
         let clock = Clock::system();
-        let results = ResultStore::new(storage.clone(), clock.clone(), result_options(&config));
-        let stats = Stats::new(storage.clone(), clock.clone(), stats_options(&config));
+        let results = ResultStore::new(storage.clone(), clock.clone(), config.output);
+        let stats = Stats::new(storage.clone(), clock.clone(), config.stats);
         let slots = Arc::new(Slots::new(config.run.slots()));
         let jobs = options.worker.as_ref().map(|it| Arc::new(Jobs::new(worker::document(it), slots.clone())));
         let current = Current::default();
-        let interpreter = Interpreter::new(&options, &current, &server, &results, &stats, &slots);
+        let python = options.worker.as_ref().map(worker::python);
+        let interpreter = Interpreter::new(python, config.run.clone(), &server, &results, &stats, &slots);
         if let Some(run) = interpreter.run_tool() {
             server.add_tool(run, Source::Surface).map_err(unplaced)?;
         }
@@ -189,8 +191,8 @@ impl Gateway {
         }));
         let loader = Loader { cache: options.cache.clone(), jobs: jobs.clone() };
         let memory = StoredMemory { storage: storage.clone(), clock: clock.clone() };
-        let around = Surroundings { memory: Some(Arc::new(memory)), ..options.surroundings() };
-        let sources = Sources::new(server.clone(), stats.clone(), clock.clone(), around, loader);
+        let children = ChildContext { memory: Some(Arc::new(memory)), ..options.child_context() };
+        let sources = Sources::new(server.clone(), stats.clone(), clock.clone(), children, loader);
         server.wait_with(wait_for(&sources));
         let inner = Arc::new(Inner {
             server,
@@ -216,7 +218,7 @@ impl Gateway {
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
         crate::ot::register(&inner.server, context).map_err(unplaced)?;
         let gateway = Self { inner };
-        gateway.inner.own_files.set(Named::new(&gateway.inner.options, [&config]));
+        gateway.inner.own_files.set(own_paths(&gateway.inner.options, [&config]));
         let packs = gateway.inner.load_packs(&config);
         gateway.inner.apply(config, packs)?;
         Ok(gateway)
@@ -344,7 +346,7 @@ impl Gateway {
 }
 
 /// What was read from the files that the configuration names as packs.
-type Packs = Vec<Result<Pack, PackError>>;
+type Packs = Vec<Result<PythonPack, PackError>>;
 
 impl Inner {
     fn config(&self) -> Arc<Config> {
@@ -359,7 +361,7 @@ impl Inner {
         let _one_at_a_time = self.reloading.lock().unpoisoned();
         let (old_config, old_catalog) = (self.config(), self.server.catalog());
         // Files that only wait to be loaded are ours already, and those of the old configuration are until it is gone.
-        self.own_files.set(Named::new(&self.options, [&*old_config, &new]));
+        self.own_files.set(own_paths(&self.options, [&*old_config, &new]));
         let read = (requester == Requester::Agent).then(|| new.clone());
         let (mut config, waiting) = match requester {
             Requester::Operator => (new, Vec::new()),
@@ -370,10 +372,10 @@ impl Inner {
         };
         let on_restart = on_restart(&old_config, &mut config);
         // What was broken at the start is not there; what breaks later must not take away what works.
-        let packs: Vec<Pack> = self.load_packs(&config).into_iter().collect::<Result<_, _>>()?;
+        let packs: Vec<PythonPack> = self.load_packs(&config).into_iter().collect::<Result<_, _>>()?;
         self.apply(config, packs.into_iter().map(Ok).collect())?;
         let config = self.config();
-        self.own_files.set(Named::new(&self.options, [&*config].into_iter().chain(&read)));
+        self.own_files.set(own_paths(&self.options, [&*config].into_iter().chain(&read)));
         let mut surfaces = self.http.lock().unpoisoned();
         surfaces.retain(|surface| surface.renew(self));
         // Whoever switched it on the page is overruled only by a change.
@@ -403,15 +405,17 @@ impl Inner {
     /// Puts everything in force that is neither in the catalog nor read from the configuration itself.
     fn set_limits(&self, config: &Config) {
         self.server.change_options(|options| {
-            options.name.clone_from(&config.server.name);
+            options.name = config.server.name.to_string();
             options.instructions = instructions(config);
-            options.call_timeout = config.server.call_timeout;
-            options.newest_protocol = Some(config.protocol_max.as_str().to_owned());
+            options.call_timeout = *config.server.call_timeout;
+            options.newest_protocol = Some(config.protocol.max.as_str().to_owned());
         });
-        self.results.set_options(result_options(config));
-        self.stats.set_options(stats_options(config));
+        self.results.set_options(config.output);
+        self.stats.set_options(config.stats);
+        self.interpreter.set_options(config.run.clone());
         if config.storage != self.config().storage {
-            self.storage.move_to(config.storage.clone().or_else(|| self.options.storage.clone()));
+            let file = config.storage.file().map(PathBuf::from);
+            self.storage.move_to(file.or_else(|| self.options.storage.clone()));
             self.finder.read_again();
         }
         self.finder.set(config.search.clone());
@@ -434,8 +438,28 @@ impl Inner {
         self.interpreter.packs(&config.pack_files)
     }
 
+    /// Builds the built-in packs.
+    fn bundles(&self, config: &Config, catalog: &Catalog) -> (Vec<Pack>, Vec<PackError>) {
+        let context = PackContext {
+            own_files: self.own_files.clone(),
+            jobs: self.jobs.clone(),
+            redactor: config.redactor.clone(),
+        };
+        config.packs.build(&context, |name| {
+            if catalog.has_local_pack(name) {
+                NameUse::LocalPack
+            } else if config.servers.contains_key(name) || config.apis.contains_key(name) {
+                NameUse::Source
+            } else {
+                NameUse::Free
+            }
+        })
+    }
+
     fn apply(&self, config: Config, packs: Packs) -> Result<(), GatewayError> {
-        let declared = Declared::from_config(&config, &self.options.surroundings(), &self.interpreter)?;
+        let python = |spec, code: &str, timeout| self.interpreter.tool(spec, code, timeout);
+        let children = self.options.child_context();
+        let declared = Declared::new(&config.declared, &config.redactor, &children, &python)?;
         let mut broken = Vec::new();
         let table = self.sources.lock();
         self.server.shared_catalog().replace(|catalog| {
@@ -455,21 +479,18 @@ impl Inner {
             for pack in packs {
                 match pack {
                     Ok(pack) => {
-                        docs.extend(pack.docs.iter().cloned());
+                        docs.extend(pack.pack.docs.iter().cloned());
                         broken.extend(add_pack(catalog, pack));
                     }
                     Err(error) => broken.push(error),
                 }
             }
-            let (bundles, missing) = packs::bundles(&config, catalog, &self.own_files, self.jobs.as_ref());
-            broken.extend(missing);
-            for bundle in bundles {
-                let own = bundle.tools.iter().map(|it| (it.tool.spec().name.to_string(), it.docs.clone()));
-                docs.extend(own);
-                let tools = bundle.tools.into_iter().map(|it| it.tool);
-                let refused = catalog.add_bundle(bundle.name, bundle.description, tools);
-                if let Some(source) = refused.into_iter().next() {
-                    return Err(GatewayError::Register { at: None, source });
+            let (bundles, errors) = self.bundles(&config, catalog);
+            broken.extend(errors);
+            for pack in bundles {
+                docs.extend(pack.docs.iter().cloned());
+                if let Some(error) = catalog.add_bundle(pack).into_iter().next() {
+                    return Err(GatewayError::Register { at: None, error });
                 }
             }
             table.refit(catalog, &config);
@@ -500,34 +521,18 @@ fn instructions(config: &Config) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-fn result_options(config: &Config) -> ResultOptions {
-    let OutputConfig { result_ttl, preview_lines, max_store, .. } = config.output;
-    ResultOptions { ttl: result_ttl, preview_lines, max_bytes: max_store }
-}
-
-fn stats_options(config: &Config) -> StatsOptions {
-    let turn_ms = u64::try_from(config.stats.turn.as_millis()).unwrap_or(u64::MAX);
-    StatsOptions { enabled: config.stats.enabled, turn_ms }
-}
-
-/// Adds the tools of a pack; returns what is wrong with those that cannot be added.
-fn add_pack(catalog: &mut Catalog, pack: Pack) -> Vec<PackError> {
-    let Pack { name, path, description, tools, .. } = pack;
-    if let Some(description) = description {
-        catalog.describe_pack(&name, &description, Source::Pack);
+/// Adds the tools of a Python pack; returns those that cannot be added.
+fn add_pack(catalog: &mut Catalog, PythonPack { path, pack }: PythonPack) -> Vec<PackError> {
+    if let Some(description) = &pack.description {
+        catalog.describe_pack(&pack.name, description, Source::Pack);
     }
     let add = |tool| catalog.add_tool(tool, Source::Pack).err();
-    let failed = |error: RegisterError| PackError {
-        name: name.clone(),
-        path: path.clone(),
-        line: None,
-        reason: error.to_string(),
-    };
-    tools.into_iter().filter_map(add).map(failed).collect()
+    let failed = |error: RegisterError| PackError::new(&*pack.name, &path, None, error.to_string());
+    pack.tools.into_iter().filter_map(add).map(failed).collect()
 }
 
 fn placed(at: Location, registered: Result<(), RegisterError>) -> Result<(), GatewayError> {
-    registered.map_err(|source| GatewayError::Register { at: Some(at), source })
+    registered.map_err(|error| GatewayError::Register { at: Some(at), error })
 }
 
 /// Puts together what the operator says about tools; `docs` is what the packs of onetool say of their own.
@@ -548,9 +553,9 @@ fn rules(
         Err(_) if is_of_source(config, name) => Ok(ToolName::new(name)),
         Err(unknown) => Err(unknown),
     });
-    let aliases = aliases.map_err(|source| {
-        let at = config.aliases.get(source.alias()).map(|alias| alias.at.clone());
-        GatewayError::Alias { at, source }
+    let aliases = aliases.map_err(|error| {
+        let at = config.aliases.get(error.alias()).map(|alias| alias.at.clone());
+        GatewayError::Alias { at, error }
     })?;
     let snippets = Snippets::new(&config.snippets).with_shipped(shipped(|pack| catalog.has_bundle(pack)));
     Ok(Rules {

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use onetool_core::{BoxFuture, CallContext};
+use onetool_core::{BoxFuture, CallContext, error_chain};
 use serde_json::{Value, json};
 
 use super::{Inner, Requester, SourceReport, SourceState};
-use crate::catalog::Source;
-use crate::interpreter;
 use crate::notify::{self, Notified, NotifyError};
 use crate::ot::{FailedPack, OtContext, OtHost, Reloaded, ServerState, StatsError, StatsQuery};
-use crate::packs::PackError;
-use crate::results::{QueryError, ResultPage, ResultQuery};
-use crate::shortcuts::Shortcuts;
-use crate::stats;
+use crate::stats_file;
+use onetool_core::PackError;
+use onetool_run::shortcuts::Shortcuts;
+use onetool_server::catalog::Source;
+use onetool_store::results::{QueryError, ResultPage, ResultQuery};
+use onetool_store::stats;
 
 /// Makes what the functions may tell, as it is now.
 pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
@@ -34,7 +34,7 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
         storage_trouble: inner.storage.trouble(),
         storage_size: inner.storage.file_size(),
         version: inner.server.version(),
-        python: interpreter::VERSION.to_owned(),
+        python: onetool_run::LANGUAGE_VERSION.to_owned(),
         cwd: inner.options.directory.clone(),
         finder: inner.finder.clone(),
         host: Arc::new(Host(inner.clone())),
@@ -72,7 +72,7 @@ impl OtHost for Host {
             let config = config.map_err(|error| error.to_string())??;
             let report = self.0.reload(config, Requester::Agent).map_err(|error| {
                 let place = error.location().map_or_else(String::new, |at| format!("{at}: "));
-                format!("{place}{error}")
+                format!("{place}{}", error_chain(&error))
             })?;
             Ok(Reloaded {
                 on_restart: report.on_restart,
@@ -101,7 +101,7 @@ impl OtHost for Host {
                 let (root, own) = (self.0.options.directory.clone(), self.0.own_files.clone());
                 let written = tokio::task::spawn_blocking({
                     let path = path.clone();
-                    move || stats::write_open(&root, &path, &html, &own.look())
+                    move || stats_file::write_report(&root, &path, &html, &own.look())
                 });
                 let failed = |reason: String| StatsError::Write { path: path.clone(), reason };
                 let file = written.await.map_err(|error| failed(error.to_string()))?;
@@ -127,7 +127,7 @@ impl OtHost for Host {
     fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>> {
         let (config, now, own) = (self.0.config(), self.0.clock.now(), self.0.own_files.clone());
         Box::pin(async move {
-            let append = move || notify::append(&config.notify, &topic, &message, now, &own.look());
+            let append = move || notify::append(&config.notify.topics, &topic, &message, now, &own.look());
             let written = tokio::task::spawn_blocking(append).await;
             written.unwrap_or_else(|error| {
                 Err(NotifyError::Append {

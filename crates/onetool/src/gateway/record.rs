@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use onetool_core::ToolSpec;
 
-use crate::catalog::{Catalog, Entry, SessionKey, Source};
-use crate::dispatch::{CallRecord, Observer};
 use crate::memory::note_call;
-use crate::meta_tools::Finder;
-use crate::stats::{Event, Outcome, RunId, Stats, tokens};
+use crate::search::Finder;
+use onetool_server::catalog::{Catalog, Entry, SessionKey, Source};
+use onetool_server::dispatch::{CallRecord, Observer};
+use onetool_store::stats::{Event, Outcome, RunId, Stats, tokens};
 
 /// The tool that writes itself down.
 const RUN: &str = "run";

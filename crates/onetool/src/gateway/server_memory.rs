@@ -6,8 +6,8 @@ use onetool_core::BoxFuture;
 use onetool_proxy::ServerMemory;
 use sha2::{Digest as _, Sha256};
 
-use crate::clock::Clock;
-use crate::storage::Storage;
+use onetool_core::clock::Clock;
+use onetool_store::storage::Storage;
 
 /// What the store remembers of servers.
 #[derive(Debug, Clone)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::catalog::Source;
-use crate::clock::Timestamp;
+use onetool_core::clock::Timestamp;
+use onetool_server::catalog::Source;
 
 /// How a source is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -66,7 +66,7 @@ impl Sources {
         }
         let running = table.running.get(name);
         Ok(running.map_or_else(Vec::new, |it| match &it.work {
-            Work::Connection(upstream) => upstream.error_output(),
+            Work::Connection(upstream) => upstream.stderr_lines(),
             _ => it.notes.clone(),
         }))
     }

@@ -3,17 +3,16 @@
 //! Lock order: the table of sources before the catalog.
 
 use std::collections::HashMap;
-use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use onetool_cage::JobError;
-use onetool_core::Tool;
 use onetool_core::sync::Unpoisoned as _;
+use onetool_core::{Tool, error_chain};
 use onetool_openapi::{Api, LoadError, Loader};
-use onetool_proxy::{Snapshot, State, Surroundings, Upstream};
+use onetool_proxy::{ChildContext, Snapshot, State, Upstream};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
@@ -21,11 +20,11 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use super::record;
 use super::source_report::{SourceReport, SourceState};
 use super::wanted::{Wanted, wanted};
-use crate::Server;
-use crate::catalog::{Catalog, Offer};
-use crate::clock::{Clock, Timestamp};
 use crate::config::{ApiConfig, Config};
-use crate::stats::Stats;
+use onetool_core::clock::{Clock, Timestamp};
+use onetool_server::Server;
+use onetool_server::catalog::{Catalog, Offer};
+use onetool_store::stats::Stats;
 
 /// The first pause before a description that could not be fetched is tried again; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
@@ -36,7 +35,7 @@ pub(super) struct Sources {
     pub(super) server: Server,
     stats: Stats,
     clock: Clock,
-    around: Surroundings,
+    children: ChildContext,
     loader: Loader,
     table: Mutex<Table>,
     /// Whether nothing is left to wait for, so that requests need not even ask.
@@ -117,14 +116,14 @@ impl Sources {
         server: Server,
         stats: Stats,
         clock: Clock,
-        around: Surroundings,
+        children: ChildContext,
         loader: Loader,
     ) -> Arc<Self> {
         Arc::new(Self {
             server,
             stats,
             clock,
-            around,
+            children,
             loader,
             table: Mutex::default(),
             is_settled: AtomicBool::new(false),
@@ -141,7 +140,7 @@ impl Sources {
     /// Returns whether more servers are configured than start at the same time.
     pub(super) fn are_many(&self) -> bool {
         self.lock().wanted.values().filter(|it| matches!(it, Wanted::Server(_))).count()
-            > onetool_proxy::max_starts()
+            > onetool_proxy::max_concurrent_starts()
     }
 
     /// Starts what is configured and does not run, if there is a runtime to run it in.
@@ -213,7 +212,7 @@ impl Sources {
         let work = match wanted {
             _ if !is_enabled => Work::Nothing,
             Wanted::Server(config) => {
-                let upstream = Upstream::start(config.connection.clone(), self.around.clone());
+                let upstream = Upstream::start(config.connection.clone(), self.children.clone());
                 tokio::spawn(follow(me, upstream.watch(), config.is_untrusted));
                 Work::Connection(upstream)
             }
@@ -418,7 +417,7 @@ fn usable(tools: &[Arc<dyn Tool>]) -> (Vec<Arc<dyn Tool>>, Vec<String>) {
     let mut notes = Vec::new();
     let is_usable = |tool: &&Arc<dyn Tool>| {
         let spec = tool.spec();
-        match spec.input_schema.growth() {
+        match spec.input_schema.check_growth() {
             Ok(()) => true,
             Err(error) => {
                 notes.push(format!("'{}' is left out: {error}", spec.name));
@@ -442,8 +441,7 @@ async fn load(link: Link, config: ApiConfig, loader: Loader) {
             }
             Err(error) => error,
         };
-        let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
-        let reason = format!("{error}{cause}");
+        let reason = error_chain(&error);
         tracing::warn!(api = %link.name, "an OpenAPI description could not be loaded: {reason}");
         let is_passing = matches!(
             error,
@@ -466,13 +464,13 @@ fn news_of_api(name: &str, api: Api, is_untrusted: bool) -> News {
     tracing::info!(
         api = name,
         operations = report.operations,
-        left_out = report.left_out.len(),
+        left_out = report.skipped.len(),
         document_bytes = report.document_bytes,
         tokens = report.token_estimate,
         from_cache = report.from_cache,
         "an OpenAPI description is loaded"
     );
-    let left_out = report.left_out.iter().map(|(operation, why)| format!("'{operation}' is left out: {why}"));
+    let left_out = report.skipped.iter().map(|(operation, why)| format!("'{operation}' is left out: {why}"));
     let notes = left_out.chain(report.warnings.iter().cloned()).collect();
     let description = (!report.title.is_empty()).then(|| format!("{} {}", report.title, report.version));
     let offer = Offer { tools, description, is_untrusted, ..Offer::default() };

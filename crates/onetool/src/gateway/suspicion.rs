@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::catalog::{Catalog, Entry};
+use onetool_server::catalog::{Catalog, Entry};
 
 /// A description that somebody should look at before an agent does.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use onetool_proxy::Transport;
 
-use crate::catalog::Source;
 use crate::config::{ApiConfig, Config, UpstreamConfig};
+use onetool_server::catalog::Source;
 
 /// A source from outside, as configured.
 #[derive(Clone, PartialEq)]

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{MetaCall, answer, not_found};
-use crate::catalog::{Entry, SessionKey, Source};
 use crate::ot::sample_call;
+use onetool_server::catalog::{Entry, SessionKey, Source};
 
 pub(super) const DESCRIPTION: &str = "Put tools on your own tool list, all of them or, if a name is wrong, none. They \
     stay there for this session only.";

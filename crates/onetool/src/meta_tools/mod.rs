@@ -3,7 +3,6 @@
 mod active;
 mod describe;
 mod find;
-mod finder;
 mod load;
 
 use std::sync::Arc;
@@ -13,12 +12,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub(crate) use finder::Finder;
-
-use crate::Server;
-use crate::WeakServer;
-use crate::catalog::{Catalog, Entry, RegisterError, SessionKey, Source, UnknownName};
 use crate::render::summary;
+use crate::search::Finder;
+use onetool_server::catalog::{Catalog, Entry, RegisterError, SessionKey, Source, UnknownName};
+use onetool_server::{Server, WeakServer};
 
 /// Characters of a description that a list of tools shows.
 const DESCRIPTION_MAX: usize = 300;

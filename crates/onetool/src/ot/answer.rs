@@ -3,8 +3,8 @@
 use onetool_core::{IntoToolOutput, ToolError, ToolOutput};
 use serde_json::Value;
 
-use crate::dispatch::json_size;
-use crate::render::yaml_flow;
+use onetool_core::json_size;
+use onetool_run::yaml;
 
 /// Larger data is written as JSON, which is YAML as well and takes a fraction of the time.
 const MAX_YAML: usize = 1 << 20;
@@ -36,8 +36,8 @@ impl IntoToolOutput for Answer {
             Self::Error(text) => return Ok(ToolOutput::error(text)),
             Self::Data(Value::String(text)) => (text.clone(), Some(text.into())),
             Self::Data(data) if json_size(&data) > MAX_YAML => (data.to_string(), Some(data)),
-            Self::Data(data) => (yaml_flow::to_text(&data), Some(data)),
-            Self::Page(data) => (yaml_flow::to_text_with_lines(&data, "lines"), Some(data)),
+            Self::Data(data) => (yaml::to_text(&data), Some(data)),
+            Self::Page(data) => (yaml::to_text_with_lines(&data, "lines"), Some(data)),
         };
         Ok(ToolOutput { structured_content: data, ..ToolOutput::text(text) })
     }

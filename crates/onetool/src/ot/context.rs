@@ -7,12 +7,12 @@ use onetool_core::{BoxFuture, CallContext};
 use serde_json::Value;
 
 use super::{StatsError, StatsQuery};
-use crate::catalog::Catalog;
 use crate::config::Config;
-use crate::meta_tools::Finder;
 use crate::notify::{Notified, NotifyError};
-use crate::results::{QueryError, ResultPage, ResultQuery};
-use crate::shortcuts::{Aliases, Snippets};
+use crate::search::Finder;
+use onetool_run::shortcuts::{Aliases, Snippets};
+use onetool_server::catalog::Catalog;
+use onetool_store::results::{QueryError, ResultPage, ResultQuery};
 
 /// Everything that a function may tell, as it is at the moment of a call.
 pub(crate) struct OtContext {

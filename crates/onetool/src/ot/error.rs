@@ -1,8 +1,8 @@
 //! What the functions raise, as exceptions that code can catch.
 
-use onetool_core::{BoxError, ToolError};
+use onetool_core::{BoxError, ToolError, error_chain};
 
-use crate::results::QueryError;
+use onetool_store::results::QueryError;
 
 /// A call of the pack that raises.
 #[derive(Debug, thiserror::Error)]
@@ -31,13 +31,6 @@ impl OtError {
 
 impl From<OtError> for ToolError {
     fn from(error: OtError) -> Self {
-        // Causes are told as well: there is no chain in an exception's text.
-        let mut message = error.to_string();
-        let mut next = std::error::Error::source(&error);
-        while let Some(cause) = next {
-            message = format!("{message}: {cause}");
-            next = cause.source();
-        }
-        Self::Raised { kind: error.kind().into(), message }
+        Self::Raised { kind: error.kind().into(), message: error_chain(&error) }
     }
 }

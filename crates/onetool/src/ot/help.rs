@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::help_rank::{Candidate, rank, words};
 use super::{Answer, InfoLevel, OtContext, listing};
-use crate::catalog::{Catalog, Entry};
 use crate::render::{self, AliasCard, Match, MatchGroup};
-use crate::shortcuts::Alias;
+use onetool_run::shortcuts::Alias;
+use onetool_server::catalog::{Catalog, Entry};
 
 pub(super) const DESCRIPTION: &str =
     "Explain onetool, or one tool, pack, $snippet or alias; anything else is searched for, typos included.";

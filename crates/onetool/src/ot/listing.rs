@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{InfoLevel, OtContext};
-use crate::catalog::{Catalog, Entry, Source};
 use crate::render::{Hints, PackCard, ToolCard, doc_url, summary};
+use onetool_server::catalog::{Catalog, Entry, Source};
 
 /// The arguments of every function that lists something.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -11,8 +11,8 @@ use super::{
     Answer, OtContext, OtError, aliases, config, health, help, load, notify, packs, reload, result, snippets,
     stats, tools, version,
 };
-use crate::Server;
-use crate::catalog::{RegisterError, Source};
+use onetool_server::Server;
+use onetool_server::catalog::{RegisterError, Source};
 
 /// Makes the context of a call; `None` when the gateway is gone.
 type Provider = Arc<dyn Fn() -> Option<OtContext> + Send + Sync>;

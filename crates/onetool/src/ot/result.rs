@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Answer, OtContext, OtError};
-use crate::results::ResultQuery;
+use onetool_store::results::ResultQuery;
 
 pub(super) const DESCRIPTION: &str =
     "Read lines of a stored result: a page of them, or those that match search, a regular expression.";

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Answer, OtContext};
-pub(crate) use crate::stats::Period;
-use crate::stats::PeriodError;
+pub(crate) use onetool_store::stats::Period;
+use onetool_store::stats::PeriodError;
 
 pub(super) const DESCRIPTION: &str =
     "Count calls, successes, and the context and time saved; output=\"stats.html\" also writes a report.";

@@ -21,18 +21,19 @@ use tempfile::TempDir;
 
 use self::spans::CapturedSpans;
 use super::*;
-use crate::Server;
-use crate::catalog::{Rules, Source, ToolDocs};
-use crate::clock::{Clock, Timestamp};
 use crate::config::{Config, SearchConfig, TopicConfig};
-use crate::dispatch::CallError;
-use crate::meta_tools::Finder;
 use crate::notify::{self, Notified, NotifyError};
-use crate::own_files::ClosedFiles;
-use crate::results::{QueryError, ResultBody, ResultOptions, ResultPage, ResultQuery, ResultStore};
-use crate::shortcuts::tests::snippets;
-use crate::shortcuts::{Aliases, Snippets};
-use crate::storage::Storage;
+use crate::render::brv_research;
+use crate::search::Finder;
+use onetool_core::ToolDocs;
+use onetool_core::clock::{Clock, Timestamp};
+use onetool_packs::ClosedFiles;
+use onetool_run::shortcuts::{Aliases, Snippets};
+use onetool_server::Server;
+use onetool_server::catalog::{Rules, Source};
+use onetool_server::dispatch::CallError;
+use onetool_store::results::{OutputOptions, QueryError, ResultBody, ResultPage, ResultQuery, ResultStore};
+use onetool_store::storage::Storage;
 
 /// Does what the gateway does, and remembers what it was asked.
 struct TestHost {
@@ -47,7 +48,7 @@ struct TestHost {
 impl Default for TestHost {
     fn default() -> Self {
         let clock = Clock::fake(Timestamp::from_millis(0));
-        let results = ResultStore::new(Storage::in_memory(), clock.clone(), ResultOptions::default());
+        let results = ResultStore::new(Storage::in_memory(), clock.clone(), OutputOptions::default());
         let (topics, asked) = (Vec::new(), Mutex::default());
         Self { results, clock, topics, broken_config: None, stats_error: None, asked }
     }
@@ -162,14 +163,10 @@ fn gateway_with(setup: Setup) -> Gateway {
     let surface = ToolSpec::new("run", "Runs code.");
     let surface = dynamic_tool(surface, |_: JsonObject, _: CallContext| async { "" });
     server.add_tool(Arc::new(surface), Source::Surface).unwrap();
-    let docs = ToolDocs {
-        examples: vec![
-            "brave.web_search(query=\"rust\")".into(),
-            "brave.web_search(query=\"mcp\", count=1)".into(),
-        ],
-        keywords: vec!["news".into()],
-        ..ToolDocs::default()
-    };
+    let mut docs = ToolDocs::default();
+    docs.examples =
+        vec!["brave.web_search(query=\"rust\")".into(), "brave.web_search(query=\"mcp\", count=1)".into()];
+    docs.keywords = vec!["news".into()];
     server
         .shared_catalog()
         .replace(|catalog| {
@@ -183,7 +180,8 @@ fn gateway_with(setup: Setup) -> Gateway {
     let targets = targets.map(|(alias, target)| (alias.to_owned(), target.to_owned()));
     let find = |name: &str| catalog.resolve(name).map(|entry| entry.name().clone());
     let aliases = if is_bare { Aliases::default() } else { Aliases::new(targets.into(), find).unwrap() };
-    let snippets = if is_bare { Snippets::default() } else { snippets() };
+    let snippets =
+        if is_bare { Snippets::default() } else { Snippets::default().with_shipped(vec![brv_research()]) };
     let (config, aliases, snippets) = (Arc::new(config), Arc::new(aliases), Arc::new(snippets));
     let host = Arc::new(host);
     let (weak, hook) = (server.downgrade(), host.clone());

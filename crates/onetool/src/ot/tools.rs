@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::listing::{self, Listing};
 use super::{Answer, InfoLevel, OtContext};
-use crate::catalog::Entry;
 use crate::render::summary;
+use onetool_server::catalog::Entry;
 
 pub(super) const DESCRIPTION: &str =
     "List every tool by name; info=\"full\" adds signatures, arguments and where each comes from.";

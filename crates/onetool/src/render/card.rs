@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use onetool_core::{ToolAnnotations, shorten, shown};
+use onetool_core::{ToolAnnotations, abbreviate, shorten};
 use serde_json::Value;
 
 /// What fits the card of a pack: tools, bytes of them all, and characters of what is said of each and of the pack.
@@ -179,7 +179,7 @@ pub(crate) fn no_match(query: &str) -> String {
 
 /// Says that a list is empty.
 pub(crate) fn nothing(kind: &str, pattern: &str) -> String {
-    match shown(pattern) {
+    match abbreviate(pattern) {
         pattern if pattern.is_empty() => format!("No {kind} configured"),
         pattern => format!("No {kind} match '{pattern}'"),
     }

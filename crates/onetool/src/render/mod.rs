@@ -4,8 +4,6 @@ mod card;
 mod doc_url;
 mod overview;
 mod snippet;
-pub(crate) mod yaml_flow;
-mod yaml_scalar;
 
 pub(crate) use card::{
     AliasCard, Hints, Match, MatchGroup, PackCard, ToolCard, alias_card, name_groups, names, no_match,
@@ -14,4 +12,5 @@ pub(crate) use card::{
 pub(crate) use doc_url::doc_url;
 pub(crate) use overview::OVERVIEW;
 pub(crate) use snippet::snippet_document;
-pub(crate) use yaml_scalar::block_entry;
+#[cfg(test)]
+pub(crate) use snippet::tests::brv_research;

@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::yaml_flow::{to_line, to_text};
-use super::yaml_scalar::{block_entry, double_quoted};
-use crate::config::SnippetParamConfig;
-use crate::shortcuts::Snippet;
+use onetool_run::shortcuts::{Snippet, SnippetParameter};
+use onetool_run::yaml::{block_entry, double_quoted, to_line, to_text};
 
 /// Writes everything about a snippet: a YAML document, then a call and the code it expands to.
 pub(crate) fn snippet_document(snippet: &Snippet) -> String {
@@ -31,11 +29,11 @@ pub(crate) fn snippet_document(snippet: &Snippet) -> String {
     text
 }
 
-fn param_line(param: &SnippetParamConfig) -> String {
+fn param_line(param: &SnippetParameter) -> String {
     let mut fields: Vec<String> = param.kind.iter().map(|kind| format!("type: {kind}")).collect();
     if let Some(default) = &param.default {
         fields.push(format!("default: {}", to_line(default)));
-    } else if !param.required {
+    } else if !param.is_required() {
         fields.push("required: false".into());
     }
     if let Some(description) = &param.description {
@@ -45,11 +43,27 @@ fn param_line(param: &SnippetParamConfig) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::shortcuts::tests::brv_research;
+
+    /// The snippet that the requirements use.
+    pub(crate) fn brv_research() -> Snippet {
+        let mut topic = SnippetParameter::default();
+        topic.description = Some("Topic to research".into());
+        topic.example = Some("Python".into());
+        let mut count = SnippetParameter::default();
+        count.default = Some(5.into());
+        count.description = Some("Number of sources".into());
+        Snippet {
+            name: "brv_research".into(),
+            description: "Search web and extract structured findings".into(),
+            params: [("topic".into(), topic), ("count".into(), count)].into(),
+            body: "results = brave.search(query=\"{{ topic }}\", count={{ count }})\nllm.transform(input=results, prompt=\"Extract key findings\")\n".into(),
+            is_shipped: false,
+        }
+    }
 
     #[test]
     fn ot_11_6_the_document_has_its_layout() {

@@ -1,28 +1,8 @@
-//! Which tools a query means: an index of every tool, searched by weighted and explainable TF-IDF.
-//!
-//! ```
-//! use onetool::search::{Document, Index};
-//!
-//! let mut index = Index::new();
-//! index.insert(&Document { name: "web.fetch", description: "Fetch a page.", pack: "web", ..Document::default() });
-//! index.insert(&Document { name: "mail.send", description: "Send a letter.", pack: "mail", ..Document::default() });
-//! let hits = index.search("send some mails", 5);
-//! assert_eq!(&*hits[0].name, "mail.send");
-//! ```
+//! Search over the catalog: the shared index, and the queries that led to tools.
 
-mod document;
-mod follow;
-mod fuzzy;
-mod index;
-mod query;
-mod rank;
-mod tokenize;
-mod words;
+mod catalog_index;
+mod finder;
 
-pub use document::{Document, Parameters, REMEMBERED_MAX};
-pub(crate) use follow::CatalogIndex;
-pub use index::{Field, Index};
-pub use rank::{Explanation, Hit, Match, MatchKind};
+pub use onetool_search::{Document, Explanation, Field, Hit, Index, Match, MatchKind, Parameters};
 
-#[cfg(test)]
-mod tests;
+pub(crate) use finder::Finder;

@@ -27,7 +27,7 @@ async fn malformed_messages_are_answered_and_do_no_harm() {
     client.initialize().await;
     let mut error_of = async |line: &str| {
         client.send_line(line).await;
-        let answer = client.answer().await;
+        let answer = client.response().await;
         still_works(&mut client).await;
         (
             answer["id"].clone(),
@@ -62,7 +62,7 @@ async fn an_oversized_line_is_named_and_skipped() {
     let mut client = RawClient::connect(&server);
     client.initialize().await;
     client.send_line(&"x".repeat(17 * 1024 * 1024)).await;
-    let answer = client.answer().await;
+    let answer = client.response().await;
     assert_snapshot!(answer["error"]["message"].as_str().unwrap(), @"the message is longer than 16777216 bytes");
     still_works(&mut client).await;
 }
@@ -74,7 +74,7 @@ async fn noise_before_the_handshake_is_answered_or_ignored() {
     let mut client = RawClient::connect(&server);
     client.send_line(r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#).await;
     client.send_line("what is this").await;
-    assert_eq!(client.answer().await["error"]["code"], -32700);
+    assert_eq!(client.response().await["error"]["code"], -32700);
     client.initialize().await;
     still_works(&mut client).await;
 }

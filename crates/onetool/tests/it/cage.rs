@@ -66,7 +66,7 @@ async fn cage_2_code_is_refused_without_the_cage_where_it_is_required() {
     let client = Client::connect(gateway.server()).await;
     assert_eq!(
         run(&client, "x = 1\nx").await,
-        "error: cannot start the Python worker: run.require_cage is set, and this system does not have Landlock"
+        "error: cannot start the Python worker: run.require_cage is set, but this system does not support Landlock"
     );
     let gateway = gateway_of(&folder, "", without_landlock());
     let client = Client::connect(gateway.server()).await;
@@ -121,7 +121,7 @@ async fn h9_programs_beyond_the_limit_wait_and_the_queue_is_bounded() {
     };
     let (first, second, third, refused) = tokio::join!(waits("a"), waits("b"), waits("c"), refused);
     assert_eq!([first, second, third], ["a", "b", "c"]);
-    assert_eq!(refused, "error: too many programs at once: 1 are waiting already; try again later");
+    assert_eq!(refused, "error: too many concurrent programs: 1 already waiting; retry later");
     assert_eq!(run(&client, "x = 1\nx").await, "1");
 }
 

@@ -31,7 +31,7 @@ async fn dsc_1_1_the_list_of_tools_is_a_resource() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), ECHO);
     for era in Era::BOTH {
-        let client = Client::connect_in(gateway.server(), era).await;
+        let client = Client::connect_with(gateway.server(), era).await;
         let tools = json_of(&client.read("onetool://tools").await.unwrap());
         // The whole catalog, with the `ot` pack first.
         let tools = Value::Array(
@@ -55,7 +55,7 @@ async fn dsc_1_2_without_tools_the_list_is_empty() {
 async fn dsc_2_1_one_tool_is_a_resource_by_either_name() {
     let folder = TempDir::new().unwrap();
     let client = Client::connect(gateway(folder.path(), ECHO).server()).await;
-    assert_eq!(client.list_templates().await[0]["uriTemplate"], "onetool://tool/{name}");
+    assert_eq!(client.list_resource_templates().await[0]["uriTemplate"], "onetool://tool/{name}");
     let expected = json!({
         "name": "demo.echo",
         "signature": "demo.echo(text: str, times: int = 1)",
@@ -77,7 +77,7 @@ async fn dsc_2_2_an_unknown_tool_is_not_found_with_near_names() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), ECHO);
     for (era, code) in [(Era::Sessions, -32002), (Era::Stateless, -32602)] {
-        let client = Client::connect_in(gateway.server(), era).await;
+        let client = Client::connect_with(gateway.server(), era).await;
         let error = client.read("onetool://tool/demo.ecco").await.unwrap_err();
         assert_eq!(error.code, code);
         assert_eq!(

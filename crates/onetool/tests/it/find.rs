@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use onetool::http::{Access, HttpOptions};
 use onetool::{CallContext, Gateway, GatewayOptions, JsonObject, Policy, ToolSpec, dynamic_tool, tool_fn};
-use onetool_testkit::{Client, Era, HttpServer, Notice, RawClient};
+use onetool_testkit::{Client, Era, HttpServer, Notification, RawClient};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -60,7 +60,7 @@ async fn over_http(http: &HttpServer, profile: &str, era: Era) -> Client {
 async fn every_way(gateway: &Gateway, http: &HttpServer) -> Vec<Client> {
     let mut clients = Vec::new();
     for era in Era::BOTH {
-        clients.push(Client::connect_in(gateway.server(), era).await);
+        clients.push(Client::connect_with(gateway.server(), era).await);
         clients.push(over_http(http, "default", era).await);
     }
     clients
@@ -191,7 +191,7 @@ async fn find_3_1_a_loaded_tool_is_a_tool_of_this_session_alone() {
              Loaded mail.send as mail_send; at once, inside run: mail.send(to=\"...\", text=\"...\")"
         );
         if era == Era::Sessions {
-            ada.expect_notices(vec![Notice::Tools]).await;
+            ada.expect_notifications(vec![Notification::ToolsChanged]).await;
         }
         assert_eq!(beyond_surface(&ada).await, ["registry_add", "mail_send"]);
         let (tools, _) = ada.list_tools().await;
@@ -226,7 +226,7 @@ async fn find_3_1_a_subscription_without_a_session_hears_of_its_own_caller_alone
     let acknowledged = listener.message().await.unwrap();
     assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged", "{acknowledged}");
     for era in Era::BOTH {
-        let client = Client::connect_in(gateway.server(), era).await;
+        let client = Client::connect_with(gateway.server(), era).await;
         data(&client, "tool_load", json!({"names": ["mail.send"]})).await;
     }
     assert_eq!(listener.message().await.unwrap()["method"], "notifications/tools/list_changed");
@@ -448,7 +448,7 @@ async fn pinned_tools_are_on_every_list_from_the_start() {
     let mut client = Client::connect(gateway.server()).await;
     assert_eq!(beyond_surface(&client).await.len(), 2);
     gateway.reload(config(folder.path(), "")).unwrap();
-    client.expect_notices(vec![Notice::Tools]).await;
+    client.expect_notifications(vec![Notification::ToolsChanged]).await;
     assert!(beyond_surface(&client).await.is_empty());
 }
 

@@ -112,7 +112,7 @@ async fn d2_a_failing_prompt_or_resource_is_an_internal_error_that_names_it() {
     });
     server.register_resource(broken).unwrap();
     for era in Era::BOTH {
-        let client = Client::connect_in(&server, era).await;
+        let client = Client::connect_with(&server, era).await;
         let error = client.prompt("sad", json!({"text": "x"})).await.unwrap_err();
         assert_eq!((error.code, error.message.as_str()), (-32603, "prompt 'sad' failed: no paper"));
         let error = client.prompt("sad", json!({})).await.unwrap_err();
@@ -199,7 +199,7 @@ async fn d3_structured_output_that_breaks_the_output_schema_is_the_handlers_erro
         )
         .unwrap();
     for era in Era::BOTH {
-        let client = Client::connect_in(&server, era).await;
+        let client = Client::connect_with(&server, era).await;
         let text = async |name: &str| client.call_text(name, json!({})).await;
         assert_eq!(
             text("demo_wrong").await,

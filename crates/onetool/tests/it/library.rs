@@ -174,5 +174,5 @@ async fn d11_a_closure_that_returns_a_list_is_a_provider() {
     assert_eq!(names(later).await, expected);
     assert_eq!(names(vec![shared]).await, expected);
     let fails = || Err::<Vec<Arc<dyn Tool>>, _>(std::io::Error::other("the registry is away"));
-    assert_eq!(names(fails).await, Err("cannot list the tools: the registry is away".to_owned()));
+    assert_eq!(names(fails).await, Err("cannot list tools: the registry is away".to_owned()));
 }

@@ -36,7 +36,7 @@ mod ways;
 use std::path::Path;
 
 use onetool::config::{self, Config};
-use onetool::{Gateway, GatewayOptions, JsonObject, Server};
+use onetool::{ChildEnvironment, Gateway, GatewayOptions, JsonObject, Server};
 use onetool_testkit::Client;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -79,8 +79,9 @@ fn gateway_with_run(folder: &Path, yaml: &str, register: impl FnOnce(&Server)) -
     gateway
 }
 
-fn without_aliases(config: Config) -> Config {
-    Config { aliases: indexmap::IndexMap::default(), ..config }
+fn without_aliases(mut config: Config) -> Config {
+    config.aliases.clear();
+    config
 }
 
 /// The tools that every list of a gateway has; `run` only where code can be run.
@@ -93,7 +94,7 @@ async fn beyond_surface(client: &Client) -> Vec<String> {
 
 /// What the program around a gateway hands in, in these tests.
 fn options() -> GatewayOptions {
-    let children = vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
+    let children = ChildEnvironment::from([("PATH", "/usr/local/bin:/usr/bin:/bin")]);
     GatewayOptions { children, ..GatewayOptions::default() }
 }
 

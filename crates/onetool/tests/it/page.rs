@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use onetool::http::{Access, HttpOptions};
 use onetool::{CallContext, Gateway, JsonObject, Server, ToolOutput, tool_fn};
-use onetool_testkit::{Client, Era, HttpServer, Notice, scripted_upstream};
+use onetool_testkit::{Client, Era, HttpServer, Notification, scripted_upstream};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -175,7 +175,7 @@ async fn what_a_person_activates_is_on_the_list_of_every_session() {
         let (status, active) = fixture.send("PUT active", &on).await;
         assert_eq!((status, active), (200, json!({"names": ["ot.help"], "count": 1})));
         if era == Era::Sessions {
-            client.expect_notices(vec![Notice::Tools]).await;
+            client.expect_notifications(vec![Notification::ToolsChanged]).await;
         }
         assert!(client.tool_names().await.contains(&"ot_help".to_owned()), "{era:?}");
         let said = client.call_text("tool_active", json!({})).await;

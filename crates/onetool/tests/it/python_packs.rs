@@ -176,7 +176,8 @@ fn a_declared_tool_that_is_no_python_is_refused_with_its_place() {
     let yaml = "tools:\n  - {name: a.b, description: d, python: 'x ='}\n";
     let error = Gateway::new(config(folder.path(), yaml), options()).err().unwrap();
     assert_eq!(error.location().unwrap().line, 2);
-    assert!(error.to_string().contains("line 1 of the code is no Python"), "{error}");
+    let message = onetool::error_chain(&error);
+    assert!(message.contains("line 1 of the code is no Python"), "{message}");
 }
 
 /// Every revision gets the answer of a tool that returns a list; only the newest gets it as data.
@@ -191,9 +192,9 @@ async fn data_that_is_no_object_goes_only_where_the_revision_takes_it() {
     };
     let list = json!(["SUNNY IN ULM ON DAY 0"]);
     let text = Value::from(list.to_string());
-    let old = Client::connect_in(gateway.server(), Era::Sessions).await;
+    let old = Client::connect_with(gateway.server(), Era::Sessions).await;
     assert_eq!(structured(&old).await, (Value::Null, text.clone()));
-    let new = Client::connect_in(gateway.server(), Era::Stateless).await;
+    let new = Client::connect_with(gateway.server(), Era::Stateless).await;
     assert_eq!(structured(&new).await, (list, text));
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use onetool::{CallContext, JsonObject, tool_fn};
-use onetool_testkit::{Client, Notice};
+use onetool_testkit::{Client, Notification};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -68,7 +68,7 @@ async fn r6_a_good_one_is_in_force_at_once_and_drops_no_call() {
     let yaml = format!("tools:\n{}{}http: {{title: x}}\n", tool("demo.a", "two"), tool("demo.c", "y"));
     let report = gateway.reload(config(folder.path(), &yaml)).unwrap();
     assert_snapshot!(format!("{report:?}"), @r#"ReloadReport { added: ["demo.c"], removed: ["demo.b"], on_restart: [], waiting: [] }"#);
-    client.expect_notices(vec![Notice::Tools]).await;
+    client.expect_notifications(vec![Notification::ToolsChanged]).await;
     assert_eq!(beyond_surface(&client).await, ["code_slow", "demo_a", "demo_c"]);
     assert_eq!(client.call_text("demo_a", json!({})).await, "two");
 

@@ -95,7 +95,7 @@ async fn s2_every_bomb_ends_by_name_while_another_client_works() {
         ("print", "while True: print('x' * 1000)", &["print limit"]),
     ];
     for era in Era::BOTH {
-        let lines = Client::connect_in(gateway.server(), era).await;
+        let lines = Client::connect_with(gateway.server(), era).await;
         for (name, bomb, expected) in bombs {
             let text = burn(&lines, &worker, bomb).await;
             assert!(text.starts_with("error: "), "{name}: {text:.200}");
@@ -117,8 +117,8 @@ async fn s4_caps_trip_separately_and_by_name_for_every_client() {
         ("for i in range(9): demo.shout(text='x')", "call limit: the code made more than 8 calls"),
         (
             "import asyncio\nawait asyncio.gather(*[demo.hang(text='x' * 2000) for _ in range(6)])",
-            "parallel call limit: calls waited for one of 2 to end with more than 5000 bytes of arguments; \
-             use asyncio.Semaphore(2) or fewer workers",
+            "parallel call limit: more than 2 concurrent calls, and those in the queue have more than 5000 bytes of \
+             arguments; use asyncio.Semaphore(2) or fewer workers",
         ),
         ("while True: print('x' * 99)", "print limit: the code printed more than 1000 bytes"),
         ("x = 'x' * 6000\nx", "result limit: the result is larger than 5000 bytes"),

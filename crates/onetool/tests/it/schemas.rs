@@ -44,7 +44,7 @@ async fn h4_a_server_s_tool_with_references_that_multiply_is_left_out_and_named(
     let gateway = in_front_of(&folder, &doubled(31)).await;
     let [report] = &gateway.sources()[..] else { panic!("one server") };
     assert_eq!(report.state, SourceState::Connected);
-    let note = "'up.echo' is left out: its references grow exponentially: '#/$defs/d13' expands to more than 1000000 schemas";
+    let note = "'up.echo' is left out: references grow exponentially: '#/$defs/d13' expands to more than 1000000 schemas";
     assert!(report.notes.iter().any(|it| it == note), "{:?}", report.notes);
     let catalog = gateway.server().catalog();
     assert!(catalog.resolve("up.echo").is_err());
@@ -114,7 +114,7 @@ async fn h4_a_check_that_takes_too_much_ends_and_holds_nobody_up() {
     };
     assert!(answers > 10, "{answers} answers while a check was under way, on one thread");
     let CallError::Invalid { errors, .. } = error else { panic!("{error}") };
-    assert_eq!(errors[0].message, "checking it against its schema takes too much work");
+    assert_eq!(errors[0].message, "validation against the schema takes too much work");
     let fine = object(json!({"a": 1, "list": [{"a": 2}]}));
     assert!(gateway.server().call("up.echo", fine, CallContext::detached()).await.is_ok());
     gateway.close().await;

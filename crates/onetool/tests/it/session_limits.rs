@@ -59,11 +59,11 @@ async fn low_2_a_stream_of_news_watches_a_bounded_number_of_resources() {
     let uris = |count: usize| (0..count).map(|number| format!("a://{number}")).collect::<Vec<_>>();
     // So many that comparing each with each would not end.
     client.send_line(&listen(1, uris(300_000))).await;
-    let answer = client.answer().await;
+    let answer = client.response().await;
     let too_many = "cannot subscribe: more than 500 resources; unsubscribe from some first";
     assert_eq!((answer["id"].as_u64(), answer["error"]["message"].as_str()), (Some(1), Some(too_many)));
     client.send_line(&listen(2, vec!["x".repeat(2001)])).await;
-    let long = client.answer().await;
+    let long = client.response().await;
     assert_eq!(long["error"]["message"], "cannot subscribe: the URI is longer than 2000 bytes");
     // 39 streams of 500 and one of 460 are all that the server has room for.
     for id in 0..39 {
@@ -77,7 +77,7 @@ async fn low_2_a_stream_of_news_watches_a_bounded_number_of_resources() {
         acknowledged += usize::from(message["method"] == "notifications/subscriptions/acknowledged");
     }
     client.send_line(&listen(300, uris(1))).await;
-    let full = client.answer().await;
+    let full = client.response().await;
     assert_eq!(
         full["error"]["message"],
         "cannot subscribe: all sessions together have too many subscriptions; try again later"
@@ -112,15 +112,15 @@ async fn low_2_a_client_has_a_bounded_number_of_requests_under_way() {
         client.send_line(&call(10 + number)).await;
     }
     client.send_line(&call(10)).await;
-    let again = client.answer().await;
+    let again = client.response().await;
     assert_eq!((again["id"].as_u64(), again["error"]["code"].as_i64()), (Some(10), Some(-32600)), "{again}");
     client.send_line(&call(9)).await;
-    let refused = client.answer().await;
+    let refused = client.response().await;
     assert_eq!((refused["id"].as_u64(), refused["error"]["code"].as_i64()), (Some(9), Some(-32000)));
     assert!(refused["error"]["message"].as_str().unwrap().starts_with("too many requests wait"), "{refused}");
     release.send_replace(true);
     for _ in 0..4096 {
-        let answer = client.answer().await;
+        let answer = client.response().await;
         assert_eq!(answer["result"]["content"][0]["text"], "done", "{answer}");
     }
     assert_eq!(client.request("tools/call", json!({"name": "demo_wait"})).await["id"], 1);
@@ -146,11 +146,11 @@ async fn low_2_a_client_has_a_bounded_size_of_requests_under_way() {
         let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
         client.send_line(&call.to_string()).await;
     }
-    let refused = client.answer().await;
+    let refused = client.response().await;
     assert_eq!((refused["id"].as_u64(), refused["error"]["code"].as_i64()), (Some(9), Some(-32000)));
     release.send_replace(true);
     for _ in 0..8 {
-        assert_eq!(client.answer().await["result"]["content"][0]["text"], (15 << 20).to_string());
+        assert_eq!(client.response().await["result"]["content"][0]["text"], (15 << 20).to_string());
     }
 }
 
@@ -164,7 +164,7 @@ async fn low_2_a_message_that_is_large_in_memory_is_refused_before_it_is_read() 
     let mut client = RawClient::connect(&server);
     client.initialize().await;
     client.send_line(&heavy).await;
-    assert_eq!(client.answer().await["error"]["message"], expected);
+    assert_eq!(client.response().await["error"]["message"], expected);
     let http = HttpServer::start(&server, HttpOptions::default()).await;
     let response = http.post_mcp(heavy).send().await.unwrap();
     assert_eq!(response.status().as_u16(), 413);

@@ -8,7 +8,7 @@ use onetool::{
     CallContext, InputRequest, InputRequired, JsonObject, LogLevel, PromptMessage, ReadRequest,
     ResourceContents, Server, ToolError, prompt_fn, resource_fn, tool_fn,
 };
-use onetool_testkit::{Client, Era, LogFloor, Notice, RawClient};
+use onetool_testkit::{Client, Era, MinLogLevel, Notification, RawClient};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -43,9 +43,13 @@ async fn every_session_is_told_what_changed() {
     server.notify_resource_updated("a://1");
     server.notify_resource_updated("a://2");
     for client in &mut clients {
-        let news =
-            vec![Notice::Tools, Notice::Resources, Notice::Prompts, Notice::ResourceUpdated("a://1".into())];
-        client.expect_notices(news).await;
+        let news = vec![
+            Notification::ToolsChanged,
+            Notification::ResourcesChanged,
+            Notification::PromptsChanged,
+            Notification::ResourceUpdated("a://1".into()),
+        ];
+        client.expect_notifications(news).await;
         assert_eq!(client.tool_names().await, ["demo_late"]);
     }
 }
@@ -79,14 +83,20 @@ async fn progress_and_logs_reach_the_client_at_the_level_it_wants() {
     let mut client = Client::connect(&server).await;
     client.call("demo_talk", json!({})).await.unwrap();
     client
-        .expect_notices(vec![Notice::Log(json!("loud")), Notice::Progress(1.0), Notice::Progress(2.0)])
+        .expect_notifications(vec![
+            Notification::Log(json!("loud")),
+            Notification::Progress(1.0),
+            Notification::Progress(2.0),
+        ])
         .await;
-    client.set_level(LogFloor::Debug).await.unwrap();
+    client.set_level(MinLogLevel::Debug).await.unwrap();
     client.call("demo_talk", json!({})).await.unwrap();
-    client.expect_notices(vec![Notice::Log(json!("quiet")), Notice::Log(json!("loud"))]).await;
-    client.set_level(LogFloor::Error).await.unwrap();
+    client
+        .expect_notifications(vec![Notification::Log(json!("quiet")), Notification::Log(json!("loud"))])
+        .await;
+    client.set_level(MinLogLevel::Error).await.unwrap();
     client.call("demo_talk", json!({})).await.unwrap();
-    client.expect_notices(vec![Notice::Log(json!("loud"))]).await;
+    client.expect_notifications(vec![Notification::Log(json!("loud"))]).await;
 }
 
 #[tokio::test]
@@ -104,7 +114,7 @@ async fn a_handler_asks_the_client_in_the_same_way_in_both_eras() {
         }))
         .unwrap();
     for era in Era::BOTH {
-        let client = Client::connect_in(&server, era).await;
+        let client = Client::connect_with(&server, era).await;
         assert_eq!(client.call_text("demo_ask", json!({})).await, r#""Ada" says "42""#, "{era:?}");
     }
 }
@@ -119,11 +129,11 @@ async fn seam_11_a_handler_that_cannot_run_again_asks_a_client_of_any_revision_a
             async move {
                 runs.fetch_add(1, Ordering::Relaxed);
                 let form = json!({"type": "object", "properties": {"name": {"type": "string"}}});
-                let name = cx.ask_here(InputRequest::elicit("Your name?", form)).await?;
+                let name = cx.ask_in_place(InputRequest::elicit("Your name?", form)).await?;
                 // Two at the same time, as calls of code that run side by side.
                 let (first, second) = tokio::join!(
-                    cx.ask_here(InputRequest::sample("What is 6 times 7?", 10)),
-                    cx.ask_here(InputRequest::sample("What is 6 times 7?", 10))
+                    cx.ask_in_place(InputRequest::sample("What is 6 times 7?", 10)),
+                    cx.ask_in_place(InputRequest::sample("What is 6 times 7?", 10))
                 );
                 let said = |it: Value| it["content"]["text"].clone();
                 Ok::<_, ToolError>(format!("{} {} {}", name["content"]["name"], said(first?), said(second?)))
@@ -131,7 +141,7 @@ async fn seam_11_a_handler_that_cannot_run_again_asks_a_client_of_any_revision_a
         }))
         .unwrap();
     for era in Era::BOTH {
-        let client = Client::connect_in(&server, era).await;
+        let client = Client::connect_with(&server, era).await;
         assert_eq!(client.call_text("demo_ask", json!({})).await, r#""Ada" "42" "42""#, "{era:?}");
         assert_eq!(runs.swap(0, Ordering::Relaxed), 1, "{era:?}");
     }
@@ -142,7 +152,7 @@ async fn seam_11_an_answer_goes_to_the_call_that_asked_and_to_no_other() {
     let server = server();
     server
         .register_tool(tool_fn("demo.ask", "", |_: JsonObject, cx: CallContext| async move {
-            Ok::<_, ToolError>(cx.ask_here(InputRequest::roots()).await?.to_string())
+            Ok::<_, ToolError>(cx.ask_in_place(InputRequest::roots()).await?.to_string())
         }))
         .unwrap();
     let mut client = RawClient::connect(&server);
@@ -160,20 +170,20 @@ async fn seam_11_an_answer_goes_to_the_call_that_asked_and_to_no_other() {
     let mut states = Vec::new();
     for id in 1..=2 {
         client.send_line(&call(id, &Value::Null, "")).await;
-        let asked = client.answer().await;
+        let asked = client.response().await;
         assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
         assert_eq!(asked["result"]["inputRequests"]["question-1"]["method"], "roots/list", "{asked}");
         states.push(asked["result"]["requestState"].clone());
     }
     for (id, state, root) in [(3, &states[1], "file:///second"), (4, &states[0], "file:///first")] {
         client.send_line(&call(id, state, root)).await;
-        let answer = client.answer().await;
+        let answer = client.response().await;
         assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains(root), "{answer}");
     }
     // What was answered cannot be answered once more, and nobody can make a state up.
     for (id, state) in [(5, &states[0]), (6, &json!("made up"))] {
         client.send_line(&call(id, state, "file:///late")).await;
-        let refused = client.answer().await;
+        let refused = client.response().await;
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
     }
 }
@@ -220,7 +230,7 @@ fn asking_server() -> Server {
 
 #[tokio::test]
 async fn a_question_that_the_client_cannot_answer_is_refused_by_name() {
-    let client = Client::connect_in(&asking_server(), Era::Stateless).await;
+    let client = Client::connect_with(&asking_server(), Era::Stateless).await;
     let errors = [
         client.call("demo_roots", json!({})).await.unwrap_err(),
         client.call("demo_by_hand", json!({})).await.unwrap_err(),
@@ -236,7 +246,7 @@ async fn a_question_that_the_client_cannot_answer_is_refused_by_name() {
 
 #[tokio::test]
 async fn a_session_never_gets_an_answer_of_the_stateless_kind() {
-    let client = Client::connect_in(&asking_server(), Era::Sessions).await;
+    let client = Client::connect_with(&asking_server(), Era::Sessions).await;
     assert_eq!(
         client.call_text("demo_roots", json!({})).await,
         "error: tool 'demo.roots' failed: the client does not support roots"
@@ -288,7 +298,7 @@ async fn a_client_that_closes_its_input_still_gets_the_answers_it_waits_for() {
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "demo_slow"}});
     client.send_line(&call.to_string()).await;
     client.close_input().await;
-    let answer = client.answer().await;
+    let answer = client.response().await;
     assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(7), &json!("done")));
     assert_eq!(client.message().await, None, "then the server ends the session");
 }

@@ -8,7 +8,7 @@ use axum::extract::{Path as UrlPath, RawQuery};
 use axum::routing::get;
 use onetool::openapi::{ApiOptions, Origin, load};
 use onetool::{CallContext, Gateway, JsonObject, Server, SourceState, tool_fn};
-use onetool_testkit::{Client, Notice, scripted_upstream};
+use onetool_testkit::{Client, Notification, scripted_upstream};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -201,11 +201,11 @@ async fn prx_1_8_clients_are_told_of_resources_and_prompts_that_come_and_go() {
     let gateway = gateway(folder.path(), &yaml);
     let mut client = Client::connect(gateway.server()).await;
     gateway.connected().await;
-    client.expect_notices(vec![Notice::Resources, Notice::Prompts]).await;
+    client.expect_notifications(vec![Notification::ResourcesChanged, Notification::PromptsChanged]).await;
     let read = client.read("onetool://server/up/test://static").await.unwrap();
     assert_eq!(read["text"], "test://static");
     gateway.reload(config(folder.path(), "servers: {}")).unwrap();
-    client.expect_notices(vec![Notice::Resources, Notice::Prompts]).await;
+    client.expect_notifications(vec![Notification::ResourcesChanged, Notification::PromptsChanged]).await;
     assert!(client.read("onetool://server/up/test://static").await.is_err());
     gateway.close().await;
 }

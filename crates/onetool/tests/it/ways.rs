@@ -28,7 +28,7 @@ impl Ways {
     pub(crate) async fn all(&self) -> Vec<Connected> {
         let mut connected = Vec::new();
         for era in Era::BOTH {
-            let client = Client::connect_in(&self.server, era).await;
+            let client = Client::connect_with(&self.server, era).await;
             connected.push(Connected { client, era, way: format!("lines, {era:?}") });
             let client = self.http(era).await;
             connected.push(Connected { client, era, way: format!("HTTP, {era:?}") });

@@ -1,8 +1,8 @@
-//! Which calls may wait: those whose value goes into `await`, `gather` and the like.
+//! Defers calls whose value is awaited: passed to `await`, `gather` and the like.
 //!
-//! A call of a tool blocks. Where its value only ever goes into something that awaits it, the call is edited so that it
-//! gives a promise instead, and several can be under way at once. Everywhere else it stays a blocking call, and
-//! awaiting the value that it gave is harmless: so a case that is missed here is slower, never wrong.
+//! A tool call blocks. If its value is only ever awaited, the call is edited to return an awaitable instead, so that
+//! several calls can run concurrently. All other calls keep blocking, and awaiting their values is harmless: a case that
+//! is missed here is slower, but never wrong.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,29 +12,30 @@ use ruff_text_size::{Ranged as _, TextSize};
 
 use super::Edits;
 
-/// Functions whose arguments are awaited, whatever they are an attribute of.
+/// Functions that await their arguments, as names or as attributes of any object.
 const AWAITING: &[&str] =
     &["gather", "create_task", "ensure_future", "wait_for", "as_completed", "shield", "run_until_complete"];
-/// The same, as attributes of `asyncio` only.
+/// Functions that await their arguments, as attributes of `asyncio` only.
 const AWAITING_IN_ASYNCIO: &[&str] = &["run", "wait"];
-/// Functions and methods that hand on the elements of what they get.
-const PASSING: &[&str] = &["list", "tuple", "set", "reversed", "enumerate", "zip", "values", "items", "copy"];
+/// Functions and methods that return the elements of their arguments.
+const PASS_THROUGH: &[&str] =
+    &["list", "tuple", "set", "reversed", "enumerate", "zip", "values", "items", "copy"];
 
-/// Makes calls awaitable, and every `await` able to take a plain value.
+/// Defers calls that are awaited, and makes every `await` accept plain values.
 pub(super) fn make_awaitable(module: &ModModule, edits: &mut Edits) {
     let mut finder = Finder { scopes: vec![Scope::default()], ..Finder::default() };
     finder.visit_body(&module.body);
     if finder.awaits.is_empty()
         && finder.scopes.iter().all(|scope| scope.awaited.is_empty())
-        && finder.later.is_empty()
+        && finder.deferred.is_empty()
     {
         return;
     }
-    finder.follow();
+    finder.trace_awaited_names();
     for (start, end) in &finder.awaits {
         edits.wrap(*start, "__ot_await__(", *end, ")");
     }
-    for (start, end) in &finder.later {
+    for (start, end) in &finder.deferred {
         edits.wrap(*start, "__ot_later__(", *end, ")");
     }
 }
@@ -44,22 +45,22 @@ struct Finder<'a> {
     scopes: Vec<Scope<'a>>,
     current: usize,
     functions: HashMap<&'a str, (usize, &'a Parameters)>,
-    /// Calls of functions that may be the program's own.
+    /// Calls by name, with the scope of the caller. The function may be defined in the program.
     calls: Vec<(usize, &'a ExprCall)>,
-    /// What stands behind `await`.
+    /// Ranges of the operands of `await`.
     awaits: BTreeMap<TextSize, TextSize>,
-    /// What is called where the call may wait.
-    later: BTreeMap<TextSize, TextSize>,
+    /// Ranges of the callees of deferred calls.
+    deferred: BTreeMap<TextSize, TextSize>,
 }
 
-/// How the names of one function, or of the module, are used.
+/// How the names of a function, or of the module, are used.
 #[derive(Default)]
 struct Scope<'a> {
     awaited: HashSet<&'a str>,
     plain: HashSet<&'a str>,
-    /// What a name, or an element of it, was set to.
+    /// The values assigned to a name or to its elements.
     sources: HashMap<&'a str, Vec<&'a Expr>>,
-    /// Loop variables, and what they run over.
+    /// Loop variables, and the name that the loop iterates over.
     loops: Vec<(Vec<&'a str>, &'a str)>,
 }
 
@@ -84,45 +85,45 @@ impl<'a> Finder<'a> {
                 self.visit_awaited(&it.body);
                 self.visit_awaited(&it.orelse);
             }
-            Expr::ListComp(it) => self.visit_comprehension_of(&it.generators, &it.elt),
-            Expr::SetComp(it) => self.visit_comprehension_of(&it.generators, &it.elt),
-            Expr::Generator(it) => self.visit_comprehension_of(&it.generators, &it.elt),
+            Expr::ListComp(it) => self.visit_awaited_comprehension(&it.generators, &it.elt),
+            Expr::SetComp(it) => self.visit_awaited_comprehension(&it.generators, &it.elt),
+            Expr::Generator(it) => self.visit_awaited_comprehension(&it.generators, &it.elt),
             Expr::Subscript(it) if it.value.is_name_expr() => {
                 self.visit_awaited(&it.value);
                 self.visit_expr(&it.slice);
             }
             Expr::Call(it) if is_awaiting(&it.func) => self.visit_expr(expr),
-            Expr::Call(it) if is_passing(&it.func) => {
+            Expr::Call(it) if is_pass_through(&it.func) => {
                 if let Expr::Attribute(method) = &*it.func {
                     self.visit_awaited(&method.value);
                 }
                 it.arguments.args.iter().for_each(|it| self.visit_awaited(it));
             }
             Expr::Call(it) => {
-                self.mark(it);
+                self.defer(it);
                 self.visit_expr(expr);
             }
             _ => self.visit_expr(expr),
         }
     }
 
-    fn visit_comprehension_of(&mut self, generators: &'a [Comprehension], element: &'a Expr) {
+    fn visit_awaited_comprehension(&mut self, generators: &'a [Comprehension], element: &'a Expr) {
         for generator in generators {
             self.visit_comprehension(generator);
         }
         self.visit_awaited(element);
     }
 
-    /// Notes that a call may wait.
-    fn mark(&mut self, call: &'a ExprCall) {
+    /// Marks a call as deferred.
+    fn defer(&mut self, call: &'a ExprCall) {
         let is_asyncio = matches!(&*call.func, Expr::Attribute(it) if is_name(&it.value, "asyncio"));
         if !is_asyncio {
-            self.later.insert(call.func.start(), call.func.end());
+            self.deferred.insert(call.func.start(), call.func.end());
         }
     }
 
-    /// Notes what `target` is set to.
-    fn set(&mut self, target: &'a Expr, value: &'a Expr) {
+    /// Records an assignment.
+    fn assign(&mut self, target: &'a Expr, value: &'a Expr) {
         match (target, value) {
             (Expr::Name(name), _) => self.add_source(name.id.as_str(), value),
             (Expr::Subscript(it), _) => {
@@ -131,7 +132,7 @@ impl<'a> Finder<'a> {
                 }
             }
             (Expr::Tuple(targets), Expr::Tuple(values)) if targets.elts.len() == values.elts.len() => {
-                targets.elts.iter().zip(&values.elts).for_each(|(target, value)| self.set(target, value));
+                targets.elts.iter().zip(&values.elts).for_each(|(target, value)| self.assign(target, value));
             }
             _ => {}
         }
@@ -141,51 +142,50 @@ impl<'a> Finder<'a> {
         self.scope().sources.entry(name).or_default().push(value);
     }
 
-    /// Visits the head of a loop.
-    fn visit_loop(&mut self, target: &'a Expr, over: &'a Expr) {
+    /// Visits the header of a loop.
+    fn visit_loop(&mut self, target: &'a Expr, iterable: &'a Expr) {
         let mut names = Vec::new();
         collect_names(target, &mut names);
-        if let Some(over) = name_behind(over) {
-            self.scope().loops.push((names, over));
+        if let Some(name) = iterated_name(iterable) {
+            self.scope().loops.push((names, name));
         } else {
             for name in names {
-                self.add_source(name, over);
+                self.add_source(name, iterable);
             }
-            self.visit_expr(over);
+            self.visit_expr(iterable);
         }
     }
 
-    /// Follows awaited names back to the calls that their values come from.
-    fn follow(&mut self) {
+    /// Traces awaited names back to the calls that their values come from, and defers these.
+    fn trace_awaited_names(&mut self) {
         let mut has_changed = true;
         let mut done: HashSet<(usize, &str)> = HashSet::new();
         while std::mem::take(&mut has_changed) {
             for index in 0..self.scopes.len() {
                 let scope = &mut self.scopes[index];
-                for (names, over) in &scope.loops {
+                for (names, iterated) in &scope.loops {
                     let is_awaited = names.iter().any(|name| scope.awaited.contains(name));
-                    let (set, is_set) =
-                        if is_awaited { (&mut scope.awaited, true) } else { (&mut scope.plain, false) };
-                    has_changed |= set.insert(over) && is_set;
+                    let uses = if is_awaited { &mut scope.awaited } else { &mut scope.plain };
+                    has_changed |= uses.insert(iterated) && is_awaited;
                 }
-                let mut marked = Vec::new();
+                let mut sources = Vec::new();
                 for name in scope.awaited.difference(&scope.plain) {
                     if done.insert((index, name)) {
-                        marked.extend(scope.sources.get(name).into_iter().flatten().copied());
+                        sources.extend(scope.sources.get(name).into_iter().flatten().copied());
                     }
                 }
-                has_changed |= !marked.is_empty();
-                for expr in marked {
-                    self.mark_sources(index, expr);
+                has_changed |= !sources.is_empty();
+                for expr in sources {
+                    self.defer_sources(index, expr);
                 }
             }
-            has_changed |= self.follow_arguments();
+            has_changed |= self.trace_awaited_parameters();
         }
     }
 
-    /// Follows awaited parameters to the arguments of the calls.
-    fn follow_arguments(&mut self) -> bool {
-        let mut marked = Vec::new();
+    /// Traces awaited parameters back to the arguments of calls. Returns whether it deferred further calls.
+    fn trace_awaited_parameters(&mut self) -> bool {
+        let mut sources = Vec::new();
         for (caller, call) in &self.calls {
             let Expr::Name(name) = &*call.func else { continue };
             let Some((callee, parameters)) = self.functions.get(name.id.as_str()) else { continue };
@@ -194,46 +194,46 @@ impl<'a> Finder<'a> {
             let positional = parameters.posonlyargs.iter().chain(&parameters.args);
             for (parameter, argument) in positional.zip(&call.arguments.args) {
                 if awaits(parameter.parameter.name.as_str()) {
-                    marked.push((*caller, argument));
+                    sources.push((*caller, argument));
                 }
             }
             for keyword in &call.arguments.keywords {
                 if keyword.arg.as_ref().is_some_and(|name| awaits(name.as_str())) {
-                    marked.push((*caller, &keyword.value));
+                    sources.push((*caller, &keyword.value));
                 }
             }
         }
-        let before = self.later.len();
-        for (caller, argument) in marked {
-            self.mark_sources(caller, argument);
+        let before = self.deferred.len();
+        for (caller, argument) in sources {
+            self.defer_sources(caller, argument);
         }
-        self.later.len() > before
+        self.deferred.len() > before
     }
 
-    /// Marks the calls that an awaited value comes from, in an expression that was visited before.
-    fn mark_sources(&mut self, scope: usize, expr: &'a Expr) {
+    /// Defers the calls that an awaited value comes from, in an expression that was already visited.
+    fn defer_sources(&mut self, scope: usize, expr: &'a Expr) {
         match expr {
             Expr::Name(it) => {
                 self.scopes[scope].awaited.insert(it.id.as_str());
             }
-            Expr::List(it) => it.elts.iter().for_each(|it| self.mark_sources(scope, it)),
-            Expr::Tuple(it) => it.elts.iter().for_each(|it| self.mark_sources(scope, it)),
-            Expr::Set(it) => it.elts.iter().for_each(|it| self.mark_sources(scope, it)),
-            Expr::Dict(it) => it.items.iter().for_each(|it| self.mark_sources(scope, &it.value)),
-            Expr::ListComp(it) => self.mark_sources(scope, &it.elt),
-            Expr::SetComp(it) => self.mark_sources(scope, &it.elt),
-            Expr::Generator(it) => self.mark_sources(scope, &it.elt),
-            Expr::DictComp(it) => self.mark_sources(scope, &it.value),
+            Expr::List(it) => it.elts.iter().for_each(|it| self.defer_sources(scope, it)),
+            Expr::Tuple(it) => it.elts.iter().for_each(|it| self.defer_sources(scope, it)),
+            Expr::Set(it) => it.elts.iter().for_each(|it| self.defer_sources(scope, it)),
+            Expr::Dict(it) => it.items.iter().for_each(|it| self.defer_sources(scope, &it.value)),
+            Expr::ListComp(it) => self.defer_sources(scope, &it.elt),
+            Expr::SetComp(it) => self.defer_sources(scope, &it.elt),
+            Expr::Generator(it) => self.defer_sources(scope, &it.elt),
+            Expr::DictComp(it) => self.defer_sources(scope, &it.value),
             Expr::If(it) => {
-                self.mark_sources(scope, &it.body);
-                self.mark_sources(scope, &it.orelse);
+                self.defer_sources(scope, &it.body);
+                self.defer_sources(scope, &it.orelse);
             }
-            Expr::Starred(it) => self.mark_sources(scope, &it.value),
+            Expr::Starred(it) => self.defer_sources(scope, &it.value),
             Expr::Call(it) if is_awaiting(&it.func) => {}
-            Expr::Call(it) if is_passing(&it.func) => {
-                it.arguments.args.iter().for_each(|it| self.mark_sources(scope, it));
+            Expr::Call(it) if is_pass_through(&it.func) => {
+                it.arguments.args.iter().for_each(|it| self.defer_sources(scope, it));
             }
-            Expr::Call(it) => self.mark(it),
+            Expr::Call(it) => self.defer(it),
             _ => {}
         }
     }
@@ -252,18 +252,18 @@ impl<'a> Visitor<'a> for Finder<'a> {
                 self.current = outer;
             }
             Stmt::Assign(it) => {
-                it.targets.iter().for_each(|target| self.set(target, &it.value));
+                it.targets.iter().for_each(|target| self.assign(target, &it.value));
                 it.targets.iter().for_each(|target| self.visit_expr(target));
                 self.visit_expr(&it.value);
             }
             Stmt::AnnAssign(it) => {
                 if let Some(value) = &it.value {
-                    self.set(&it.target, value);
+                    self.assign(&it.target, value);
                     self.visit_expr(value);
                 }
             }
             Stmt::AugAssign(it) => {
-                self.set(&it.target, &it.value);
+                self.assign(&it.target, &it.value);
                 self.visit_expr(&it.value);
             }
             Stmt::For(it) => {
@@ -289,7 +289,7 @@ impl<'a> Visitor<'a> for Finder<'a> {
                     self.scope().plain.insert(it.id.as_str());
                 }
             }
-            // Setting an element is no use of the whole.
+            // Assigning an element does not use the container's value.
             Expr::Subscript(it) if it.ctx == ExprContext::Store && it.value.is_name_expr() => {
                 self.visit_expr(&it.slice);
             }
@@ -339,10 +339,10 @@ fn is_awaiting(function: &Expr) -> bool {
     }
 }
 
-fn is_passing(function: &Expr) -> bool {
+fn is_pass_through(function: &Expr) -> bool {
     match function {
-        Expr::Name(it) => PASSING.contains(&it.id.as_str()),
-        Expr::Attribute(it) => PASSING.contains(&it.attr.as_str()) && it.value.is_name_expr(),
+        Expr::Name(it) => PASS_THROUGH.contains(&it.id.as_str()),
+        Expr::Attribute(it) => PASS_THROUGH.contains(&it.attr.as_str()) && it.value.is_name_expr(),
         _ => false,
     }
 }
@@ -351,13 +351,13 @@ fn is_name(expr: &Expr, name: &str) -> bool {
     matches!(expr, Expr::Name(it) if it.id.as_str() == name)
 }
 
-/// Gives the name whose elements a loop runs over, if it is one name.
-fn name_behind(over: &Expr) -> Option<&str> {
-    match over {
+/// Returns the name that a loop iterates over, if it is a single name.
+fn iterated_name(iterable: &Expr) -> Option<&str> {
+    match iterable {
         Expr::Name(it) => Some(it.id.as_str()),
-        Expr::Call(it) if is_passing(&it.func) => match &*it.func {
-            Expr::Attribute(method) => name_behind(&method.value),
-            _ if it.arguments.args.len() == 1 => name_behind(&it.arguments.args[0]),
+        Expr::Call(it) if is_pass_through(&it.func) => match &*it.func {
+            Expr::Attribute(method) => iterated_name(&method.value),
+            _ if it.arguments.args.len() == 1 => iterated_name(&it.arguments.args[0]),
             _ => None,
         },
         _ => None,

@@ -1,4 +1,4 @@
-//! From the user's text to the text that is compiled: edits at byte ranges, lines stay where they are.
+//! Prepares the program's source for compilation, with edits that keep every line in place.
 
 mod awaits;
 mod nesting;
@@ -12,16 +12,16 @@ use ruff_text_size::{Ranged as _, TextSize};
 use crate::LimitKind;
 use crate::wire::Done;
 
-/// The global that the last expression's value is kept in.
+/// The global variable for the value of the last expression.
 pub(super) const RESULT: &str = "__ot_result__";
 
 /// A program that is ready to be compiled.
 pub(super) struct Prepared {
-    /// The text with all edits.
+    /// The edited source.
     pub(super) text: String,
-    /// Whether the last statement is an expression, whose value lies in [`RESULT`] afterwards.
+    /// Whether the last statement is an expression, whose value is then stored in [`RESULT`].
     pub(super) has_value: bool,
-    /// Names that the program uses and may not have bound.
+    /// Names that the program uses but may not have bound.
     pub(super) free_names: Vec<String>,
 }
 
@@ -36,14 +36,14 @@ pub(super) fn prepare(source: &str) -> Result<Prepared, Done> {
     })?;
     let module = parsed.into_syntax();
     let mut edits = Edits::default();
-    let has_value = keep_value(&module, &mut edits);
-    TopLevel { edits: &mut edits }.visit_body(&module.body);
+    let has_value = store_last_value(&module, &mut edits);
+    TopLevelReturns { edits: &mut edits }.visit_body(&module.body);
     awaits::make_awaitable(&module, &mut edits);
     let free_names = scopes::free_names(&module);
     Ok(Prepared { text: edits.apply(source), has_value, free_names })
 }
 
-/// Says where and why the text is no Python.
+/// Describes a syntax error at a position in the source.
 pub(super) fn syntax_error(source: &str, message: &str, at: TextSize) -> Done {
     let at = source.floor_char_boundary(at.to_usize());
     let line_start = source[..at].rfind('\n').map_or(0, |index| index + 1);
@@ -58,7 +58,7 @@ pub(super) fn syntax_error(source: &str, message: &str, at: TextSize) -> Done {
     }
 }
 
-/// Insertions and replacements, by place in the original text.
+/// Insertions and replacements, by position in the original text.
 #[derive(Default)]
 struct Edits(Vec<Edit>);
 
@@ -77,40 +77,40 @@ impl Edits {
         self.0.push(Edit { start, end, text });
     }
 
-    /// Wraps a range; of two wraps with one start the earlier one is outside.
+    /// Wraps a range. If two wraps start at the same position, the first one is the outer one.
     fn wrap(&mut self, start: TextSize, before: &'static str, end: TextSize, after: &'static str) {
         self.insert(start, before);
         self.insert(end, after);
     }
 
     fn apply(mut self, source: &str) -> String {
-        // Stable: edits at one place stay in the order in which they were made. Closing brackets are all alike.
+        // The sort is stable, so edits at the same position keep their order. The order of closing brackets is irrelevant.
         self.0.sort_by_key(|edit| (edit.start, edit.end));
         let mut text = String::with_capacity(source.len() + self.0.len() * 16);
-        let mut done = 0;
+        let mut copied = 0;
         for edit in self.0 {
-            text.push_str(&source[done..edit.start.to_usize()]);
+            text.push_str(&source[copied..edit.start.to_usize()]);
             text.push_str(edit.text);
-            done = edit.end.to_usize();
+            copied = edit.end.to_usize();
         }
-        text.push_str(&source[done..]);
+        text.push_str(&source[copied..]);
         text
     }
 }
 
-/// Keeps the value of a last statement that is an expression.
-fn keep_value(module: &ModModule, edits: &mut Edits) -> bool {
+/// Stores the value of the last statement if it is an expression.
+fn store_last_value(module: &ModModule, edits: &mut Edits) -> bool {
     let Some(Stmt::Expr(last)) = module.body.last() else { return false };
     edits.insert(last.start(), "__ot_result__ = ");
     true
 }
 
-/// Finds `return` outside of functions.
-struct TopLevel<'e> {
+/// Replaces `return` outside of functions.
+struct TopLevelReturns<'e> {
     edits: &'e mut Edits,
 }
 
-impl<'a> Visitor<'a> for TopLevel<'_> {
+impl<'a> Visitor<'a> for TopLevelReturns<'_> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
@@ -127,7 +127,7 @@ impl<'a> Visitor<'a> for TopLevel<'_> {
         }
     }
 
-    // No statement lies in an expression.
+    // Expressions contain no statements.
     fn visit_expr(&mut self, _: &'a ruff_python_ast::Expr) {}
 }
 

@@ -1,9 +1,9 @@
-//! How deeply brackets nest, found without a parser.
+//! Checks the nesting of brackets without a parser.
 
-/// Deepest nesting that is parsed, as in CPython.
+/// Maximum nesting of brackets, the same as in CPython.
 const MAX_NESTING: usize = 200;
 
-/// Tells whether brackets nest too deeply for a parser that recurses. Strings and comments do not count.
+/// Returns whether brackets are nested too deeply for a recursive parser. Ignores strings and comments.
 pub(super) fn is_too_deep(source: &str) -> bool {
     let bytes = source.as_bytes();
     let (mut depth, mut at) = (0_usize, 0);
@@ -25,7 +25,7 @@ pub(super) fn is_too_deep(source: &str) -> bool {
     false
 }
 
-/// Gives the index of the last byte of the string that starts at `at`.
+/// Returns the index of the last byte of the string that starts at `at`.
 fn end_of_string(bytes: &[u8], at: usize, quote: u8) -> usize {
     let is_triple = bytes[at..].starts_with(&[quote; 3]);
     let mut at = at + if is_triple { 3 } else { 1 };

@@ -1,4 +1,4 @@
-//! Which names a program uses without having bound them.
+//! Finds the names that a program uses without binding them first.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged as _, TextSize};
 
-/// Gives the names that the host may have to supply, in order.
+/// Returns the names that the host may have to provide, sorted.
 ///
-/// Left out are names that a function binds for itself, and names that the module binds before their first use. What
-/// remains may still be bound by the program: the host's objects lie in the builtins, below everything it binds.
+/// Excludes local names of functions, and names that the module binds before their first use. The program may still bind
+/// the others: the host's objects are builtins, so the program's own names take precedence.
 pub(super) fn free_names(module: &ModModule) -> Vec<String> {
     let mut finder = Finder { functions: Vec::new(), bound: HashMap::new(), loads: Vec::new() };
     finder.visit_body(&module.body);
@@ -21,9 +21,9 @@ pub(super) fn free_names(module: &ModModule) -> Vec<String> {
 }
 
 struct Finder<'a> {
-    /// Names that the functions around the place at hand bind.
+    /// Local names of the functions around the current position.
     functions: Vec<HashSet<&'a str>>,
-    /// Where the module has first bound a name.
+    /// Where the module first binds each name.
     bound: HashMap<&'a str, TextSize>,
     loads: Vec<(&'a str, TextSize)>,
 }
@@ -103,13 +103,13 @@ impl<'a> Visitor<'a> for Finder<'a> {
         }
         let mut names = Bindings::default();
         if self.functions.is_empty() {
-            names.visit_one(stmt);
-            names.bound.iter().for_each(|name| self.bind_in_module(name, Bindings::place(stmt)));
+            names.visit_single(stmt);
+            names.bound.iter().for_each(|name| self.bind_in_module(name, Bindings::position(stmt)));
         }
         visitor::walk_stmt(self, stmt);
     }
 
-    // Annotations are not run.
+    // Annotations are not evaluated.
     fn visit_annotation(&mut self, _: &'a Expr) {}
 
     fn visit_expr(&mut self, expr: &'a Expr) {
@@ -134,24 +134,24 @@ impl<'a> Visitor<'a> for Finder<'a> {
     }
 }
 
-/// Collects what statements bind in their own scope.
+/// Collects the names that statements bind in their own scope.
 #[derive(Default)]
 struct Bindings<'a> {
     bound: HashSet<&'a str>,
     /// Names declared `global` or `nonlocal`.
     outer: HashSet<&'a str>,
-    is_one: bool,
+    skips_bodies: bool,
 }
 
 impl<'a> Bindings<'a> {
-    /// Collects what one statement binds itself, not what the statements in it do.
-    fn visit_one(&mut self, stmt: &'a Stmt) {
-        self.is_one = true;
+    /// Collects the names that a statement binds, without those of the statements inside it.
+    fn visit_single(&mut self, stmt: &'a Stmt) {
+        self.skips_bodies = true;
         self.visit_stmt(stmt);
     }
 
-    /// Where the names of a statement are bound: a block binds at its head, any other at its end.
-    fn place(stmt: &Stmt) -> TextSize {
+    /// Returns where a statement binds its names: in its header for a block, at its end for any other statement.
+    fn position(stmt: &Stmt) -> TextSize {
         match stmt {
             Stmt::For(it) => it.iter.end(),
             Stmt::With(it) => it.items.last().map_or(it.end(), |item| item.context_expr.end()),
@@ -165,7 +165,7 @@ impl<'a> Bindings<'a> {
 
 impl<'a> Visitor<'a> for Bindings<'a> {
     fn visit_body(&mut self, body: &'a [Stmt]) {
-        if !self.is_one {
+        if !self.skips_bodies {
             visitor::walk_body(self, body);
         }
     }
@@ -201,7 +201,7 @@ impl<'a> Visitor<'a> for Bindings<'a> {
             Expr::Name(it) if it.ctx == ExprContext::Store => {
                 self.bound.insert(it.id.as_str());
             }
-            // Their targets are their own; only `:=` reaches out, and the host's name then lies below it anyway.
+            // Their targets are local. Only `:=` binds in the enclosing scope, which takes precedence over builtins anyway.
             Expr::ListComp(_)
             | Expr::SetComp(_)
             | Expr::DictComp(_)

@@ -1,4 +1,4 @@
-//! What is edited, and what names are asked for.
+//! Source edits and free names.
 
 use super::prepare;
 use crate::wire::Done;
@@ -12,7 +12,7 @@ fn names(source: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_last_expression_is_kept() {
+fn the_last_expression_is_stored() {
     assert_eq!(text("x = 1; x + 1"), "x = 1; __ot_result__ = x + 1");
     assert_eq!(text("x = 1"), "x = 1");
 }
@@ -27,7 +27,7 @@ fn top_level_returns_become_calls() {
 }
 
 #[test]
-fn calls_under_await_may_wait() {
+fn awaited_calls_are_deferred() {
     assert_eq!(text("await a.x(1)"), "__ot_result__ = await __ot_await__(__ot_later__(a.x)(1))");
     assert_eq!(
         text("r = await asyncio.gather(a.x(), *[b.y(i) for i in c.z()])"),
@@ -36,7 +36,7 @@ fn calls_under_await_may_wait() {
 }
 
 #[test]
-fn names_that_only_flow_into_await_may_wait() {
+fn calls_whose_names_are_only_awaited_are_deferred() {
     assert_eq!(text("t = a.x()\nr = await t\n"), "t = __ot_later__(a.x)()\nr = await __ot_await__(t)\n");
     assert_eq!(
         text("ts = [a.x(i) for i in n]\nr = await gather(*ts)\n"),
@@ -49,7 +49,7 @@ fn names_that_only_flow_into_await_may_wait() {
 }
 
 #[test]
-fn names_that_are_used_otherwise_block() {
+fn calls_whose_names_are_used_otherwise_block() {
     assert_eq!(
         text("t = a.x()\nprint(t)\nr = await t\n"),
         "t = a.x()\nprint(t)\nr = await __ot_await__(t)\n"
@@ -57,7 +57,7 @@ fn names_that_are_used_otherwise_block() {
 }
 
 #[test]
-fn parameters_that_are_awaited_may_wait() {
+fn calls_passed_to_awaited_parameters_are_deferred() {
     let source = "async def one(c):\n    return await c\nawait gather(*[one(a.x(i)) for i in n])\n";
     assert_eq!(
         text(source),

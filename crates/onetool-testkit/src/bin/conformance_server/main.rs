@@ -1,18 +1,18 @@
-//! The fixtures of MCP's conformance suite, built with onetool's public API alone.
+//! The fixtures of MCP's conformance suite, built only with onetool's public API.
 //!
-//! `onetool-conformance-server` serves them; `onetool-conformance-server through URL` serves those of another such
-//! server, through a gateway in front of it.
+//! `onetool-conformance-server` serves them; `onetool-conformance-server through URL` serves a gateway in front of
+//! another such server.
 
-#![expect(clippy::print_stdout, reason = "the address is for the program that starts this one")]
+#![expect(clippy::print_stdout, reason = "the parent process reads the address")]
 
-mod changes;
+mod client_requests;
+mod gateway;
+mod input_required;
+mod list_changes;
 mod media;
+mod notifications;
 mod prompts;
-mod questions;
-mod reports;
 mod resources;
-mod rounds;
-mod through;
 mod tools;
 
 use std::time::Duration;
@@ -33,7 +33,7 @@ async fn main() -> anyhow::Result<()> {
     let mut args = std::env::args().skip(1);
     match (args.next().as_deref(), args.next()) {
         (None, _) => listen(&fixtures()?).await,
-        (Some("through"), Some(url)) => listen(through::gateway(&url).await?.server()).await,
+        (Some("through"), Some(url)) => listen(gateway::connect(&url).await?.server()).await,
         _ => anyhow::bail!("usage: onetool-conformance-server [through URL]"),
     }
 }
@@ -41,10 +41,10 @@ async fn main() -> anyhow::Result<()> {
 fn fixtures() -> anyhow::Result<Server> {
     let server = Server::builder().name("conformance").logging().completions().build()?;
     tools::register(&server)?;
-    reports::register(&server)?;
-    questions::register(&server)?;
-    rounds::register(&server)?;
-    changes::register(&server)?;
+    notifications::register(&server)?;
+    client_requests::register(&server)?;
+    input_required::register(&server)?;
+    list_changes::register(&server)?;
     resources::register(&server)?;
     prompts::register(&server)?;
     Ok(server)

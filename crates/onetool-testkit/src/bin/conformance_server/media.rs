@@ -1,4 +1,4 @@
-//! The smallest picture and the shortest sound.
+//! A tiny image and a short sound.
 
 /// A PNG of one red pixel.
 pub(crate) const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\

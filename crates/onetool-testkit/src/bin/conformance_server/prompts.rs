@@ -1,4 +1,4 @@
-//! Prompts: plain, with arguments, with a resource, with a picture, and one that asks the person first.
+//! Prompts: plain, with arguments, with a resource, with an image, and one that asks the user first.
 
 use onetool::{
     CallContext, ContentBlock, InputRequest, PromptMessage, RegisterError, ResourceContents, Server,
@@ -11,18 +11,18 @@ use serde_json::json;
 use crate::media::PIXEL;
 
 pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
-    server.register_prompt(prompt_fn("test_simple_prompt", "Says one thing.", simple))?;
+    server.register_prompt(prompt_fn("test_simple_prompt", "Returns one message.", simple))?;
     let with_arguments = prompt_fn("test_prompt_with_arguments", "Repeats its arguments.", repeat_arguments);
-    server.register_prompt(with_arguments.completions(propose))?;
+    server.register_prompt(with_arguments.completions(complete))?;
     server.register_prompt(prompt_fn(
         "test_prompt_with_embedded_resource",
-        "Carries a resource.",
+        "Embeds a resource.",
         embed_resource,
     ))?;
-    server.register_prompt(prompt_fn("test_prompt_with_image", "Carries a picture.", show_image))?;
+    server.register_prompt(prompt_fn("test_prompt_with_image", "Embeds an image.", show_image))?;
     server.register_prompt(prompt_fn(
         "test_input_required_result_prompt",
-        "Asks the person before it says anything.",
+        "Asks the user before it returns a message.",
         ask_first,
     ))
 }
@@ -43,7 +43,7 @@ async fn repeat_arguments(args: TwoArguments, _: CallContext) -> PromptMessage {
     PromptMessage::user(format!("Prompt with arguments: arg1='{}', arg2='{}'", args.arg1, args.arg2))
 }
 
-fn propose(_argument: &str, typed: &str) -> Vec<String> {
+fn complete(_argument: &str, typed: &str) -> Vec<String> {
     let known = ["paris", "park", "party", "test"];
     known.into_iter().filter(|it| it.starts_with(typed)).map(str::to_owned).collect()
 }
@@ -58,7 +58,7 @@ struct EmbeddedResource {
 async fn embed_resource(args: EmbeddedResource, _: CallContext) -> Vec<PromptMessage> {
     let contents = ResourceContents::text("Embedded resource content for testing.", "text/plain");
     vec![
-        PromptMessage::user(ContentBlock::resource(contents.at(args.resource_uri))),
+        PromptMessage::user(ContentBlock::resource(contents.with_uri(args.resource_uri))),
         PromptMessage::user("Please process the embedded resource above."),
     ]
 }

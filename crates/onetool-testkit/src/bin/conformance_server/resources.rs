@@ -1,4 +1,4 @@
-//! Resources: text, bytes, a template, and one to watch.
+//! Resources: text, bytes, a template, and one to subscribe to.
 
 use onetool::{CallContext, ReadRequest, RegisterError, ResourceContents, Server, resource_fn};
 use serde_json::json;
@@ -7,11 +7,11 @@ use crate::media::PIXEL;
 
 pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
     let text = resource_fn("test://static-text", "Static text", static_text);
-    server.register_resource(text.description("A text that never changes.").mime_type("text/plain"))?;
+    server.register_resource(text.description("Text that never changes.").mime_type("text/plain"))?;
     let binary = resource_fn("test://static-binary", "Static binary", static_binary);
-    server.register_resource(binary.description("A picture that never changes.").mime_type("image/png"))?;
+    server.register_resource(binary.description("An image that never changes.").mime_type("image/png"))?;
     let watched = resource_fn("test://watched-resource", "Watched resource", watched);
-    server.register_resource(watched.description("A text to subscribe to.").mime_type("text/plain"))?;
+    server.register_resource(watched.description("Text to subscribe to.").mime_type("text/plain"))?;
     let template = resource_fn("test://template/{id}/data", "Template", filled_template);
     server.register_resource(template.description("Data for an id.").mime_type("application/json"))
 }
@@ -25,7 +25,7 @@ async fn static_binary(_: ReadRequest, _: CallContext) -> ResourceContents {
 }
 
 async fn watched(_: ReadRequest, _: CallContext) -> ResourceContents {
-    ResourceContents::text("Nothing happened yet.", "text/plain")
+    ResourceContents::text("Nothing has happened yet.", "text/plain")
 }
 
 async fn filled_template(request: ReadRequest, _: CallContext) -> ResourceContents {

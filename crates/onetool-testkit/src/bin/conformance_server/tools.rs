@@ -1,4 +1,4 @@
-//! Tools for every kind of content, and for what a schema can say.
+//! Tools with every kind of content, and with unusual schemas.
 
 use onetool::{
     CallContext, ContentBlock, JsonObject, RegisterError, ResourceContents, Server, ToolError, ToolSpec,
@@ -13,7 +13,7 @@ use crate::media::{PIXEL, SILENCE};
 
 pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
     server.register_tool(tool_fn("test_simple_text", "Returns text.", simple_text))?;
-    server.register_tool(tool_fn("test_image_content", "Returns a picture.", image))?;
+    server.register_tool(tool_fn("test_image_content", "Returns an image.", image))?;
     server.register_tool(tool_fn("test_audio_content", "Returns sound.", audio))?;
     server.register_tool(tool_fn("test_embedded_resource", "Returns a resource.", embedded_resource))?;
     server.register_tool(tool_fn(
@@ -22,14 +22,10 @@ pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
         mixed,
     ))?;
     server.register_tool(tool_fn("test_error_handling", "Always fails.", fail))?;
-    server.register_tool(tool_fn(
-        "test_custom_header",
-        "Has a parameter that is a header as well.",
-        region,
-    ))?;
-    server.register_tool(tool_fn("greet", "Greets somebody.", greet))?;
+    server.register_tool(tool_fn("test_custom_header", "Has a parameter that is also a header.", region))?;
+    server.register_tool(tool_fn("greet", "Greets someone.", greet))?;
     let spec =
-        ToolSpec::new("json_schema_2020_12_tool", "Has a schema with many keywords of JSON Schema 2020-12.")
+        ToolSpec::new("json_schema_2020_12_tool", "Has a schema with many JSON Schema 2020-12 keywords.")
             .with_input_schema(many_keywords());
     server.register_tool(dynamic_tool(spec, echo))
 }
@@ -48,7 +44,7 @@ async fn audio(_: NoArguments, _: CallContext) -> ContentBlock {
 
 async fn embedded_resource(_: NoArguments, _: CallContext) -> ContentBlock {
     let contents = ResourceContents::text("This is an embedded resource content.", "text/plain");
-    ContentBlock::resource(contents.at("test://embedded-resource"))
+    ContentBlock::resource(contents.with_uri("test://embedded-resource"))
 }
 
 async fn mixed(_: NoArguments, _: CallContext) -> Vec<ContentBlock> {
@@ -57,7 +53,7 @@ async fn mixed(_: NoArguments, _: CallContext) -> Vec<ContentBlock> {
     vec![
         ContentBlock::text("Multiple content types test:"),
         ContentBlock::image(PIXEL, "image/png"),
-        ContentBlock::resource(contents.at("test://mixed-content-resource")),
+        ContentBlock::resource(contents.with_uri("test://mixed-content-resource")),
     ]
 }
 
@@ -67,7 +63,7 @@ async fn fail(_: NoArguments, _: CallContext) -> Result<(), ToolError> {
 
 #[derive(Deserialize, JsonSchema)]
 struct Region {
-    /// Where to look; clients send it as the header `Mcp-Param-Region` too.
+    /// Region to look in; clients also send it as the header `Mcp-Param-Region`.
     #[schemars(extend("x-mcp-header" = "Region"))]
     region: String,
 }
@@ -77,12 +73,12 @@ async fn region(args: Region, _: CallContext) -> String {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Somebody {
-    /// Whom to greet.
+struct Greeting {
+    /// Name of the person to greet.
     name: String,
 }
 
-async fn greet(args: Somebody, _: CallContext) -> String {
+async fn greet(args: Greeting, _: CallContext) -> String {
     format!("Hello, {}!", args.name)
 }
 

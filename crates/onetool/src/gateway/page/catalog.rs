@@ -12,10 +12,10 @@ use onetool_web::{
     Shortcuts, SnippetInfo, SnippetParameter, TermMatch, ToolDetail, ToolRow,
 };
 
-use crate::catalog::{Catalog, Entry, SessionKey, Source};
 use crate::gateway::{Inner, suspicion};
-use crate::search::{Field, Hit, Match, MatchKind};
-use crate::shortcuts;
+use crate::search::{Hit, Match, MatchKind};
+use onetool_run::shortcuts;
+use onetool_server::catalog::{Catalog, Entry, SessionKey, Source};
 
 /// How many names are suggested where nothing matches.
 const SUGGESTIONS: usize = 3;
@@ -138,7 +138,7 @@ fn found(hit: &Hit, query: &str) -> SearchHit {
     let is_said = |part: &&Match| part.kind != MatchKind::Verb;
     let has_said = hit.explanation.terms.iter().any(|part| is_said(&part));
     for part in hit.explanation.terms.iter().filter(|part| !has_said || is_said(part)) {
-        let (term, field) = (as_typed(&part.term, query), field(part.field).to_owned());
+        let (term, field) = (as_typed(&part.term, query), part.field.label().to_owned());
         match matched.iter_mut().find(|it| it.term == term) {
             Some(known) if known.fields.contains(&field) => {}
             Some(known) => known.fields.push(field),
@@ -146,17 +146,6 @@ fn found(hit: &Hit, query: &str) -> SearchHit {
         }
     }
     SearchHit { name: hit.name.to_string(), score: (hit.score * 1e3).round() / 1e3, matched }
-}
-
-fn field(field: Field) -> &'static str {
-    match field {
-        Field::Name => "name",
-        Field::Description => "description",
-        Field::ParameterNames | Field::ParameterTexts => "parameters",
-        Field::Pack => "pack",
-        Field::Keywords => "keywords",
-        Field::Remembered => "earlier searches",
-    }
 }
 
 /// Returns the word of the query that a stem comes from, or the stem where none looks like it.
@@ -222,7 +211,7 @@ pub(super) fn set_active(
 pub(super) fn shortcuts(inner: &Inner) -> Shortcuts {
     let catalog = inner.server.catalog();
     let own = shortcuts::Shortcuts::of(&catalog);
-    let alias = |(name, alias): (&str, &crate::shortcuts::Alias)| Alias {
+    let alias = |(name, alias): (&str, &onetool_run::shortcuts::Alias)| Alias {
         name: name.to_owned(),
         target: alias.tool.to_string(),
     };

@@ -11,8 +11,8 @@ use tokio::sync::{broadcast, watch};
 
 use super::history::Finished;
 use super::servers;
-use crate::catalog::{Catalog, Change, SessionKey};
 use crate::gateway::Inner;
+use onetool_server::catalog::{Catalog, Change, SessionKey};
 
 /// Returns what happens from now on.
 pub(super) fn stream(inner: Arc<Inner>, caller: Caller) -> impl Stream<Item = GatewayEvent> + Send {

@@ -10,9 +10,9 @@ use onetool_web::{CallRecord as Kept, CallSummary, HistoryQuery};
 use tokio::sync::broadcast;
 
 use super::mask::masked;
-use crate::clock::Clock;
-use crate::dispatch::{CallError, CallRecord};
 use crate::gateway::record::PAGE;
+use onetool_core::clock::Clock;
+use onetool_server::dispatch::{CallError, CallRecord};
 
 /// How many calls are kept, and how many more that somebody has pinned.
 const MAX_CALLS: usize = 500;

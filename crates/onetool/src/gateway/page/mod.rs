@@ -25,11 +25,11 @@ use tracing::Instrument as _;
 
 use super::Inner;
 use super::record::PAGE;
-use crate::Server;
-use crate::catalog::Source;
-use crate::http::HttpOptions;
-use crate::results::{self, QueryError, ResultInfo, ResultPage};
-use crate::stats::{Period, StatsError};
+use onetool_server::Server;
+use onetool_server::catalog::Source;
+use onetool_server::http::HttpOptions;
+use onetool_store::results::{self, QueryError, ResultInfo, ResultPage};
+use onetool_store::stats::{Period, StatsError};
 
 pub(super) use history::History;
 

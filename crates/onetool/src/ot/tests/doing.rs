@@ -47,7 +47,7 @@ async fn ot_3_2_a_server_without_connection_is_told_with_its_reason() {
 #[tokio::test]
 async fn ot_4_1_a_note_is_appended() {
     let folder = TempDir::new().unwrap();
-    let topics = vec![TopicConfig { pattern: "notes".into(), file: folder.path().join("notes.yaml") }];
+    let topics = vec![TopicConfig { pattern: "notes".into(), file: folder.path().join("notes.yaml").into() }];
     let gateway =
         gateway_with(Setup { host: TestHost { topics, ..TestHost::default() }, ..Setup::default() });
     let text = gateway.text("notify", json!({"topic": "notes", "message": "one\ntwo"})).await;
@@ -59,7 +59,7 @@ async fn ot_4_1_a_note_is_appended() {
 #[tokio::test]
 async fn ot_4_1_a_note_that_cannot_be_kept_raises_with_the_reason() {
     let folder = TempDir::new().unwrap();
-    let topics = vec![TopicConfig { pattern: "*".into(), file: folder.path().to_owned() }];
+    let topics = vec![TopicConfig { pattern: "*".into(), file: folder.path().to_owned().into() }];
     let gateway =
         gateway_with(Setup { host: TestHost { topics, ..TestHost::default() }, ..Setup::default() });
     let (kind, message) = gateway.raised("notify", json!({"topic": "a", "message": ""})).await;

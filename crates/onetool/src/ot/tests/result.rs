@@ -72,7 +72,7 @@ async fn ot_13_5_an_unknown_handle_raises() {
 #[tokio::test]
 async fn ot_13_6_an_expired_handle_raises() {
     let (gateway, handle) = with_stored().await;
-    gateway.host.clock.advance(ResultOptions::default().ttl + Duration::from_secs(1));
+    gateway.host.clock.advance(*OutputOptions::default().result_ttl + Duration::from_secs(1));
     let (kind, message) = gateway.raised("result", json!({"handle": handle})).await;
     assert_eq!(kind, "ValueError");
     let expected = format!("result expired: '{handle}' is past its time to live; run the code again");
@@ -140,4 +140,36 @@ async fn a_loaded_result_is_data_and_a_text_stays_text() {
     let output = gateway.call("load", json!({"handle": handle})).await.unwrap();
     assert_eq!(output.structured_content, Some(json!("no { JSON")));
     assert_eq!(output.content[0].as_text(), Some("no { JSON"));
+}
+
+#[tokio::test]
+async fn l7_a_page_is_cut_to_the_size_that_its_answer_may_have() {
+    let store = ResultStore::new(Storage::in_memory(), Clock::system(), OutputOptions::default());
+    let owner = onetool_core::Caller::default();
+    for piece in ["x", "é", "\u{1}", "😀", "\"", "\u{202e}"] {
+        let handle = {
+            let text = format!("{}\n", piece.repeat(900)).repeat(300);
+            store.put(&owner, ResultBody::Text(text)).await.unwrap().handle
+        };
+        let mut seen = 0;
+        while seen < 300 {
+            let offset = i64::try_from(seen).unwrap() + 1;
+            let query =
+                ResultQuery { offset, limit: 300, max_size: 50_000, ..ResultQuery::new(handle.clone()) };
+            let page = store.query(&owner, query).await.unwrap();
+            assert_eq!(page.has_more, seen + page.returned < 300);
+            seen += page.returned;
+            let note = page.note.clone().unwrap_or_default();
+            let next = format!("cut to fit output.max_inline_size, go on with offset={}", seen + 1);
+            assert_eq!(note, if page.has_more { next } else { String::new() });
+            let data = json!(page);
+            let yaml = onetool_run::yaml::to_text_with_lines(&data, "lines");
+            for text in [yaml, serde_json::to_string_pretty(&data).unwrap()] {
+                assert!(text.len() <= 50_000, "{} bytes of {piece:?}", text.len());
+            }
+        }
+        assert_eq!(seen, 300);
+        let tiny = ResultQuery { max_size: 1, ..ResultQuery::new(handle) };
+        assert_eq!(store.query(&owner, tiny).await.unwrap().returned, 1, "there is always a way on");
+    }
 }

@@ -37,7 +37,7 @@ async fn cus_3_1_a_registered_prompt_is_listed_and_its_handler_makes_the_message
     for era in Era::BOTH {
         let server = builder().build().unwrap();
         server.register_prompt(review()).unwrap();
-        let client = Client::connect_in(&server, era).await;
+        let client = Client::connect_with(&server, era).await;
         let listed = client.list_prompts().await;
         assert_eq!(listed[0]["name"], "review");
         assert_eq!(

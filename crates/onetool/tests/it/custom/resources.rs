@@ -22,7 +22,7 @@ async fn cus_2_1_a_registered_resource_is_listed_and_read_by_its_handler() {
     for era in Era::BOTH {
         let server = builder().build().unwrap();
         server.register_resource(readme()).unwrap();
-        let client = Client::connect_in(&server, era).await;
+        let client = Client::connect_with(&server, era).await;
         let listed = client.list_resources().await;
         assert_eq!(listed[0]["uri"], "docs://readme");
         assert_eq!(listed[0]["description"], "What to read first.");
@@ -61,7 +61,7 @@ async fn cus_2_5_an_unknown_uri_is_an_error_that_says_so() {
     let server = builder().build().unwrap();
     server.register_resource(readme()).unwrap();
     for (era, code) in [(Era::Sessions, -32002), (Era::Stateless, -32602)] {
-        let error = Client::connect_in(&server, era).await.read("docs://nothing").await.unwrap_err();
+        let error = Client::connect_with(&server, era).await.read("docs://nothing").await.unwrap_err();
         assert_eq!(error.code, code);
         assert_eq!(error.message, "resource not found: docs://nothing");
         assert_eq!(error.data, Some(json!({"uri": "docs://nothing"})));
@@ -104,7 +104,7 @@ async fn cus_5_2_contents_say_what_they_are() {
     let family = resource_fn("users://{id}", "user", |request: ReadRequest, _: CallContext| async move {
         vec![
             ResourceContents::text(format!("user {}", request.values["id"]), "text/plain"),
-            ResourceContents::blob([1], "image/png").at("users://picture"),
+            ResourceContents::blob([1], "image/png").with_uri("users://picture"),
         ]
     })
     .completions(|_, typed| {
@@ -112,7 +112,7 @@ async fn cus_5_2_contents_say_what_they_are() {
     });
     server.register_resource(family).unwrap();
     let client = Client::connect(&server).await;
-    assert_eq!(client.list_templates().await[0]["uriTemplate"], "users://{id}");
+    assert_eq!(client.list_resource_templates().await[0]["uriTemplate"], "users://{id}");
     assert!(client.list_resources().await.is_empty(), "a template is no resource");
     let contents = client.read("users://ada").await.unwrap();
     assert_eq!(contents, json!({"uri": "users://ada", "mimeType": "text/plain", "text": "user ada"}));

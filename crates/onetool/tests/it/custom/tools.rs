@@ -27,7 +27,7 @@ async fn cus_1_1_a_registered_tool_is_listed_and_called_with_its_arguments() {
     for era in Era::BOTH {
         let server = builder().build().unwrap();
         server.register_tool(shout()).unwrap();
-        let client = Client::connect_in(&server, era).await;
+        let client = Client::connect_with(&server, era).await;
         let (tools, _) = client.list_tools().await;
         let listed = tools.iter().find(|it| it["name"] == "demo_shout").unwrap();
         assert_eq!(listed["inputSchema"]["properties"]["text"]["description"], "What to work on.");
@@ -157,7 +157,7 @@ async fn cus_5_4_a_tool_handler_that_fails_or_panics_is_answered_and_the_server_
         }))
         .unwrap();
     for era in Era::BOTH {
-        let client = Client::connect_in(&server, era).await;
+        let client = Client::connect_with(&server, era).await;
         assert_eq!(
             client.call_text("demo_fail", json!({})).await,
             "error: tool 'demo.fail' failed: disk on fire"

@@ -113,7 +113,7 @@ async fn seam_11_without_an_endpoint_the_clients_own_model_is_asked_in_both_eras
     let folder = TempDir::new().unwrap();
     let gateway = gateway_with_run(folder.path(), "version: 1\n", |_| {});
     for era in Era::BOTH {
-        let client = Client::connect_in(gateway.server(), era).await;
+        let client = Client::connect_with(gateway.server(), era).await;
         let args = json!({"input": "six times seven", "prompt": "Calculate"});
         assert_eq!(client.call_text("llm_transform", args).await, "42", "{era:?}");
         let args = json!({"input": "six times seven", "prompt": "Calculate", "json": true});
@@ -121,7 +121,7 @@ async fn seam_11_without_an_endpoint_the_clients_own_model_is_asked_in_both_eras
     }
     let code = "llm.transform(input=['six', 'times'], prompt='Calculate')";
     for era in Era::BOTH {
-        let client = Client::connect_in(gateway.server(), era).await;
+        let client = Client::connect_with(gateway.server(), era).await;
         assert_eq!(
             client.call_text("run", json!({"command": format!("x = {code}\nx")})).await,
             "42",

@@ -83,10 +83,7 @@ async fn a_pack_that_was_asked_for_is_missed_where_another_has_its_name() {
     let broken = gateway(folder.path(), yaml).broken_packs();
     assert_eq!(broken.len(), 1);
     let text = broken[0].to_string();
-    assert!(
-        text.ends_with("onetool.yaml:2: another pack here is called 'web', too, and wins; rename it"),
-        "{text}"
-    );
+    assert!(text.ends_with("onetool.yaml:2: another pack is also named 'web' and wins; rename it"), "{text}");
 }
 
 #[tokio::test]

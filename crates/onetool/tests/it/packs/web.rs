@@ -180,7 +180,7 @@ async fn what_cannot_be_read_says_why() {
         ("/png", "is image/png, not text"),
         ("/missing", "answered HTTP 404 Not Found"),
         ("/loop", "more than 10 redirects"),
-        ("/to-file", "'file:' URLs cannot be called"),
+        ("/to-file", "unsupported URL scheme 'file'"),
         ("/endless", "has more than 1000000 bytes, the limit of packs.web.max_bytes"),
         ("/bomb", "has more than 1000000 bytes"),
         ("/deep", "is nested too deeply"),
@@ -204,7 +204,7 @@ async fn a4_private_addresses_are_refused_unless_configured() {
     for host in ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]"] {
         let error =
             failure(&gateway, "web.fetch", json!({"url": format!("http://{host}:{port}/plain")})).await;
-        assert!(error.contains("loopback, private or otherwise special address"), "{host}: {error}");
+        assert!(error.contains("loopback, private or reserved address"), "{host}: {error}");
     }
     for url in ["http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "https://192.168.1.1/"] {
         let error = failure(&gateway, "web.fetch", json!({"url": url})).await;

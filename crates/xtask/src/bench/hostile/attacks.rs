@@ -302,7 +302,7 @@ fn daemons(target: &Target) -> Result<()> {
 fn responses(target: &Target) -> Result<()> {
     side_by_side(target, 4, |agent, _| {
         for (tool, expected) in [
-            ("nested", "nests too deep"),
+            ("nested", "nested too deeply"),
             ("wide", "128 MiB of memory"),
             ("flood", "flood"),
             ("huge", "xxx"),
