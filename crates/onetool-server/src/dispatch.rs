@@ -193,6 +193,7 @@ impl Dispatch {
         self.timeout.set(timeout);
     }
 
+    /// Calls a tool by its name.
     pub(crate) async fn call(
         &self,
         catalog: &Catalog,
@@ -201,19 +202,37 @@ impl Dispatch {
         cx: CallContext,
         observer: Option<&dyn Observer>,
     ) -> Result<ToolOutput, CallError> {
-        // One name for one tool, however it was spelt.
-        let unknown = abbreviate(name);
-        let tool = catalog.get(name).map_or(&*unknown, |entry| entry.name().as_str());
-        let span = tracing::info_span!("tool.call", tool);
+        match catalog.resolve(name) {
+            Ok(entry) => self.call_entry(catalog, entry, args, cx, observer).await,
+            Err(unknown) => {
+                let tool = abbreviate(name);
+                let _span = tracing::info_span!("tool.call", tool = &*tool).entered();
+                let result = Err(CallError::Unknown(unknown));
+                record(&tool, &result, Duration::ZERO, json_size(&args), &FailureRedactor::new(&args));
+                result
+            }
+        }
+    }
+
+    /// Calls a tool of the snapshot that the request began with.
+    pub(crate) async fn call_entry(
+        &self,
+        catalog: &Catalog,
+        entry: &Entry,
+        args: JsonObject,
+        cx: CallContext,
+        observer: Option<&dyn Observer>,
+    ) -> Result<ToolOutput, CallError> {
+        let tool = entry.name().as_str();
         async {
             let started = Instant::now();
             let args_size = json_size(&args);
             let kept = observer.filter(|it| it.wants_arguments()).map(|_| args.clone());
             let failures = FailureRedactor::new(&args);
-            let result = self.checked_call(catalog, name, args, cx.clone()).await;
+            let result = self.checked_call(catalog, entry, args, cx.clone()).await;
             let duration = started.elapsed();
             let output_size = record(tool, &result, duration, args_size, &failures);
-            if let (Some(observer), Some(entry)) = (observer, catalog.get(name)) {
+            if let Some(observer) = observer {
                 let is_success = result.as_ref().is_ok_and(|output| !output.is_error);
                 observer.saw(CallRecord {
                     entry,
@@ -228,18 +247,17 @@ impl Dispatch {
             }
             result
         }
-        .instrument(span)
+        .instrument(tracing::info_span!("tool.call", tool))
         .await
     }
 
     async fn checked_call(
         &self,
         catalog: &Catalog,
-        name: &str,
+        entry: &Entry,
         args: JsonObject,
         cx: CallContext,
     ) -> Result<ToolOutput, CallError> {
-        let entry = catalog.resolve(name)?;
         let tool = entry.name();
         match catalog.rules().policy.verdict(tool) {
             Verdict::Allow => {}
@@ -247,11 +265,11 @@ impl Dispatch {
             _ => return Err(CallError::Denied { tool: tool.clone() }),
         }
         let Ok(_permit) = self.in_flight.acquire().await else { return Err(CallError::ShuttingDown) };
-        // `run` keeps its own time; every call that its code makes has this one, as every direct call has.
+        // `run` has its own time limit; each call that its code makes has this one, as every direct call does.
         let keeps_own_time = *entry.source() == Source::Surface;
         let cx = if keeps_own_time { cx } else { cx.with_deadline(Instant::now() + *self.timeout.get()) };
         let mut args = check_arguments(entry, args, &cx).await?;
-        // To the author of a server or an API, a default is documentation: what the caller leaves out stays out.
+        // For a server or an API a default is documentation: an argument that is not given is not sent.
         if !entry.source().is_remote() {
             fill_defaults(&mut args, &entry.spec().input_schema);
         }

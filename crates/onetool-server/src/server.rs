@@ -169,12 +169,32 @@ impl Server {
         if !self.catalog().get(name).is_some_and(|entry| is_here(entry)) {
             self.settle().await;
         }
-        let cx = match self.inner.overflow.get() {
-            Some(store) => cx.with_overflow(store.clone()),
-            None => cx,
-        };
+        let cx = self.with_overflow(cx);
         let observer = self.inner.observer.get().map(|it| &**it);
         self.inner.dispatch.call(&self.catalog(), name, args, cx, observer).await
+    }
+
+    /// Calls a tool of a catalog snapshot, such as the one that the request began with.
+    ///
+    /// # Errors
+    /// As [`Server::call`]; the tool exists.
+    pub async fn call_entry(
+        &self,
+        catalog: &Catalog,
+        entry: &Entry,
+        args: JsonObject,
+        cx: CallContext,
+    ) -> Result<ToolOutput, CallError> {
+        let cx = self.with_overflow(cx);
+        let observer = self.inner.observer.get().map(|it| &**it);
+        self.inner.dispatch.call_entry(catalog, entry, args, cx, observer).await
+    }
+
+    fn with_overflow(&self, cx: CallContext) -> CallContext {
+        match self.inner.overflow.get() {
+            Some(store) => cx.with_overflow(store.clone()),
+            None => cx,
+        }
     }
 
     /// Reads a resource.

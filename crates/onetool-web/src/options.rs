@@ -1,14 +1,13 @@
-//! How a router is set up: its words, its limits, and who may do what.
+//! Options of the router: texts, limits and access.
 
 use std::sync::Arc;
 
 use http::request::Parts;
 use onetool_core::{BoxFuture, Caller, JsonObject, ToolError, ToolName, ToolOutput};
 
-/// Largest request body that is taken, unless the options say otherwise.
-const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
+use crate::request::DEFAULT_MAX_BODY;
 
-/// A call that came over HTTP, with arguments that satisfy the tool's schema.
+/// A call over HTTP, with arguments that match the tool's schema.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     /// The tool's canonical name.
@@ -21,13 +20,12 @@ pub struct ToolCall {
 
 pub(crate) type CallHandler =
     Arc<dyn Fn(ToolCall) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync>;
-pub(crate) type NameHook = Arc<dyn Fn(&str) -> Result<ToolName, String> + Send + Sync>;
 pub(crate) type AccessHook = Arc<dyn Fn(&Parts) -> Option<Caller> + Send + Sync>;
 pub(crate) type OriginHook = Arc<dyn Fn(&Parts) -> Result<(), String> + Send + Sync>;
 
-/// How a router is set up. Cheap to clone.
+/// Options of the router. Cheap to clone.
 ///
-/// Without further words, everybody on the same origin may look and nobody may run a tool.
+/// By default, every page of the same origin may read and nobody may call a tool.
 #[derive(Clone)]
 pub struct WebOptions {
     pub(crate) title: String,
@@ -35,7 +33,6 @@ pub struct WebOptions {
     pub(crate) execute_hint: String,
     pub(crate) max_body: usize,
     pub(crate) call: Option<CallHandler>,
-    pub(crate) name: Option<NameHook>,
     pub(crate) access: Option<AccessHook>,
     pub(crate) origin: Option<OriginHook>,
 }
@@ -50,7 +47,6 @@ impl Default for WebOptions {
                 .into(),
             max_body: DEFAULT_MAX_BODY,
             call: None,
-            name: None,
             access: None,
             origin: None,
         }
@@ -65,30 +61,30 @@ impl WebOptions {
         self
     }
 
-    /// Says whether tools may be called. Without it a call is refused with 403 and the page has no Run button.
+    /// Sets whether tools may be called. Otherwise calls are rejected with 403 and the page has no Run button.
     #[must_use]
     pub fn allow_execute(mut self, allow: bool) -> Self {
         self.allow_execute = allow;
         self
     }
 
-    /// Sets the sentence that stands in the place of the Run button while calls are not allowed.
+    /// Sets the text that replaces the Run button while calls are not allowed.
     #[must_use]
     pub fn execute_hint(mut self, hint: impl Into<String>) -> Self {
         self.execute_hint = hint.into();
         self
     }
 
-    /// Sets the largest request body in bytes, 4 MiB by default.
+    /// Sets the maximum size of a request body in bytes. Default: 4 MiB.
     #[must_use]
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self
     }
 
-    /// Sets who carries calls out; without it the tool itself is called.
+    /// Sets a handler that makes the calls. By default the tool is called directly.
     ///
-    /// Its future is dropped when the client closes the request.
+    /// The handler's future is dropped when the client closes the request.
     #[must_use]
     pub fn on_call<F, Fut>(mut self, handler: F) -> Self
     where
@@ -99,26 +95,13 @@ impl WebOptions {
         self
     }
 
-    /// Sets how a name in a URL becomes the canonical name of a tool. `Err` answers 404; it holds what may have been
-    /// meant, beginning with a separator, or nothing.
-    ///
-    /// Without it a name is canonical or flat, and a 404 suggests names that look alike.
-    #[must_use]
-    pub fn on_name<F>(mut self, hook: F) -> Self
-    where
-        F: Fn(&str) -> Result<ToolName, String> + Send + Sync + 'static,
-    {
-        self.name = Some(Arc::new(hook));
-        self
-    }
-
-    /// Sets who is let in: `None` answers 401. Asked for every route that tells or does something.
+    /// Sets who has access: `None` responds with 401. It is asked for every route with data.
     ///
     /// ```
     /// use onetool_core::Caller;
     /// use onetool_web::WebOptions;
     ///
-    /// // A middleware of the application has put the caller there.
+    /// // The application's own middleware has set the caller.
     /// let options = WebOptions::default().access(|request| request.extensions.get::<Caller>().cloned());
     /// ```
     #[must_use]
@@ -130,10 +113,10 @@ impl WebOptions {
         self
     }
 
-    /// Sets which hosts and origins are known, for every route, the page included; `Err` answers 403 with that reason.
+    /// Sets which hosts and origins are known, for every route including the page; `Err` responds with 403 and that reason.
     ///
-    /// Without it a request may have no `Origin`, or one that names the `Host` it is sent to. An application that
-    /// listens on loopback should also check the `Host`, against pages that rebind their name to this machine.
+    /// By default a request may have no `Origin`, or one that names the `Host` it is sent to. An application that
+    /// listens on loopback should also check the `Host`, to stop pages that rebind their name to this machine.
     #[must_use]
     pub fn origin<F>(mut self, hook: F) -> Self
     where

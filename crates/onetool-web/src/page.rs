@@ -1,4 +1,6 @@
-//! The page: rendered for each request, and its assets beside it.
+//! The page, rendered for each request, and its assets.
+
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{OriginalUri, Path, State};
@@ -10,57 +12,48 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Serialize;
 
-use crate::WebOptions;
 use crate::assets;
 
 const TEMPLATE: &str = include_str!("../assets/index.html");
 
-/// What the page can show.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Tools alone.
-    Tools,
-    /// Every view of a gateway.
-    Gateway,
-}
-
-/// What the page is told when it is rendered. It holds no data.
-#[derive(Serialize)]
+/// What the page needs to know when it is rendered. The page contains no data.
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PageConfig<'a> {
-    title: &'a str,
-    allow_execute: bool,
-    execute_hint: &'a str,
-    gateway: bool,
+pub struct PageOptions {
+    /// The title.
+    pub title: String,
+    /// Whether tools may be called.
+    pub allow_execute: bool,
+    /// The text that replaces the Run button while calls are not allowed.
+    pub execute_hint: String,
+    /// Whether to show every view of a gateway, or only tools.
+    #[serde(rename = "gateway")]
+    pub is_gateway: bool,
 }
 
-/// Makes the routes that are open to everybody.
-pub(crate) fn routes(options: &WebOptions, kind: Kind) -> Router {
-    Router::new()
-        .route("/", get(page))
-        .route("/assets/{file}", get(asset))
-        .with_state((options.clone(), kind))
+/// Makes the routes of the page and its assets under a prefix such as `/ui`, or at the root if it is empty. They are open
+/// to everyone.
+pub fn page_routes(prefix: &str, options: PageOptions) -> Router {
+    let routes = Router::new()
+        .route(&format!("{prefix}/"), get(page))
+        .route(&format!("{prefix}/assets/{{file}}"), get(asset));
+    let routes = if prefix.is_empty() { routes } else { routes.route(prefix, get(page)) };
+    routes.with_state(Arc::new(options))
 }
 
-async fn page(State((options, kind)): State<(WebOptions, Kind)>, OriginalUri(uri): OriginalUri) -> Response {
-    let body = render(&options, kind, uri.path());
+async fn page(State(options): State<Arc<PageOptions>>, OriginalUri(uri): OriginalUri) -> Response {
+    let body = render(&options, uri.path());
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], body).into_response()
 }
 
-/// Fills the template in. Links are relative to the address that the browser sees, so no prefix has to be known.
-fn render(options: &WebOptions, kind: Kind, path: &str) -> String {
+/// Fills in the template. Links are relative to the address that the browser sees, so they work under any prefix.
+fn render(options: &PageOptions, path: &str) -> String {
     let base = match path.rsplit_once('/') {
         Some((_, "")) | None => String::new(),
         Some((_, last)) => format!("{last}/"),
     };
-    let config = PageConfig {
-        title: &options.title,
-        allow_execute: options.allow_execute,
-        execute_hint: &options.execute_hint,
-        gateway: kind == Kind::Gateway,
-    };
-    let config = serde_json::to_string(&config).unwrap_or_default();
-    // In JSON a '<' stands only inside strings, where it may be written so; nothing can end the script element.
+    let config = serde_json::to_string(options).unwrap_or_default();
+    // In JSON these characters occur only inside strings, where they can be escaped; so nothing ends the script element.
     let config = config.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     let mut page = String::with_capacity(TEMPLATE.len() + config.len() + 256);
     let mut rest = TEMPLATE;
@@ -116,10 +109,19 @@ async fn asset(Path(file): Path<String>, headers: HeaderMap) -> Response {
 mod tests {
     use super::*;
 
+    fn options(title: &str) -> PageOptions {
+        PageOptions {
+            title: title.to_owned(),
+            allow_execute: false,
+            execute_hint: String::new(),
+            is_gateway: false,
+        }
+    }
+
     #[test]
     fn o7_a_title_cannot_leave_its_place_in_the_page() {
         let title = r#"</title></script><script>alert(1)</script>"'&{{config}}"#;
-        let page = render(&WebOptions::default().title(title), Kind::Tools, "/x/y");
+        let page = render(&options(title), "/x/y");
         assert_eq!(page.matches("<script").count(), TEMPLATE.matches("<script").count(), "{page}");
         assert!(page.contains("&lt;/title&gt;"), "{page}");
         assert!(!page.contains("alert(1)</script>"), "{page}");
@@ -128,7 +130,7 @@ mod tests {
     #[test]
     fn links_are_relative_to_what_the_browser_sees() {
         for (path, link) in [("/", "\"assets/"), ("/x/y/", "\"assets/"), ("/x/y", "\"y/assets/")] {
-            let page = render(&WebOptions::default(), Kind::Tools, path);
+            let page = render(&options("x"), path);
             assert!(page.contains(link), "{path}: {page}");
         }
     }

@@ -92,22 +92,23 @@ impl Calls {
         } else {
             JsonObject::new()
         };
-        let output = self.server.call(spec.name.as_str(), args, self.cx.clone()).await.map_err(|error| {
-            let kind = match &error {
-                CallError::Invalid { .. } => "TypeError",
-                CallError::Denied { .. } => "PermissionError",
-                CallError::Failed { source: ToolError::Raised { kind, .. }, .. } => kind.as_ref(),
-                _ => "ToolError",
-            };
-            let message = match &error {
-                CallError::Failed { source: ToolError::Raised { message, .. }, .. } => message.clone(),
-                CallError::Denied { .. } | CallError::Cancelled { .. } | CallError::ShuttingDown => {
-                    error.to_string()
-                }
-                _ => format!("{error}; signature: {}", spec.short_signature()),
-            };
-            raised(kind, message)
-        })?;
+        let output =
+            self.server.call_entry(&self.catalog, entry, args, self.cx.clone()).await.map_err(|error| {
+                let kind = match &error {
+                    CallError::Invalid { .. } => "TypeError",
+                    CallError::Denied { .. } => "PermissionError",
+                    CallError::Failed { source: ToolError::Raised { kind, .. }, .. } => kind.as_ref(),
+                    _ => "ToolError",
+                };
+                let message = match &error {
+                    CallError::Failed { source: ToolError::Raised { message, .. }, .. } => message.clone(),
+                    CallError::Denied { .. } | CallError::Cancelled { .. } | CallError::ShuttingDown => {
+                        error.to_string()
+                    }
+                    _ => format!("{error}; signature: {}", spec.short_signature()),
+                };
+                raised(kind, message)
+            })?;
         let is_ot = spec.name.pack() == Some(OT);
         // What the `ot` pack answers as an error is a text that code can look at; what it raises came as an error above.
         if output.is_error && !is_ot {

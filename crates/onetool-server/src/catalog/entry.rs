@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use onetool_core::validate::ArgumentError;
 use onetool_core::{JsonObject, Tool, ToolName, ToolSpec};
+use serde_json::Value;
 
 use super::RegisterError;
 use super::check::Check;
@@ -195,6 +197,11 @@ impl Entry {
             is_object.then(|| listed_output(schema.shared(), &self.source))
         };
         self.listed_output.get_or_init(listed).as_ref()
+    }
+
+    /// Checks arguments as a call does, without calling the tool; returns what is wrong with them.
+    pub async fn check_arguments(&self, args: JsonObject) -> Vec<ArgumentError> {
+        self.arguments.check(Value::Object(args), None).await.1
     }
 
     /// Returns the check of its arguments.

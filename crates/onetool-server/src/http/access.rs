@@ -81,7 +81,7 @@ impl Access {
     }
 
     /// Returns who sends a request, if that is somebody who may, and notes on the connection that it was let in.
-    pub fn caller(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<Caller> {
+    fn caller(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<Caller> {
         if !self.admits(headers) {
             return None;
         }
@@ -148,10 +148,14 @@ fn hosts(request: &Request) -> Option<Vec<Authority>> {
     (!hosts.is_empty()).then_some(hosts)
 }
 
-/// Lets in whoever bears the token, and notes who that is.
-pub async fn require_token(State(access): State<Access>, mut request: Request, next: Next) -> Response {
+/// Rejects requests without a valid token, and puts the caller into the others.
+pub(super) async fn require_token(
+    State(access): State<Access>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let Some(caller) = access.caller(request.headers(), request.extensions()) else {
-        tracing::warn!(path = request.uri().path(), "refused a request without a valid token");
+        tracing::warn!(path = request.uri().path(), "rejected a request without a valid token");
         let body = Json(json!({"error": "Unauthorized"}));
         return (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], body).into_response();
     };

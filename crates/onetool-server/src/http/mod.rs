@@ -1,4 +1,4 @@
-//! The server over HTTP: MCP at `/mcp`, health at `/livez` and `/readyz`, a gateway's page, behind one rule of access.
+//! The server over HTTP: MCP at `/mcp`, health at `/livez` and `/readyz`, and a gateway's routes, behind one access layer.
 
 mod access;
 mod connections;
@@ -18,7 +18,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
-pub use access::require_token;
 pub use connections::ConnectionLimits;
 
 use crate::Server;
@@ -66,23 +65,34 @@ impl Default for HttpOptions {
 /// ```
 pub fn router(server: &Server, options: HttpOptions) -> Router {
     let mcp = McpHttp::new(server, options.max_body);
-    routes(server, options, mcp, Router::new())
+    routes(server, options, mcp, ExtraRoutes::default())
 }
 
-/// Puts the routes of a page beside those of MCP; the page has to know itself who bears the token.
-pub fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, page: Router) -> Router {
-    let guarded = Router::new()
+/// Routes that a gateway adds to those of the server.
+#[derive(Debug, Default)]
+pub struct ExtraRoutes {
+    /// Routes for callers with access; each request has its [`Caller`] in its extensions.
+    pub protected: Router,
+    /// Routes for everyone, which must not reveal anything.
+    pub open: Router,
+}
+
+/// Makes all routes behind one access layer: it checks host and origin for every route, then the token and the caller for
+/// every route but the open ones.
+pub fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, extra: ExtraRoutes) -> Router {
+    let protected = Router::new()
         .route("/mcp", any(default_profile))
         .route("/mcp/{profile}", any(named_profile))
         .with_state(mcp)
+        .merge(extra.protected)
         .fallback(not_found)
         .layer(axum::middleware::from_fn_with_state(options.access.clone(), access::require_token))
         .layer(options.access.cross_origin());
     Router::new()
         .route("/livez", get(async || "ok\n"))
         .route("/readyz", get(ready).with_state(server.clone()))
-        .merge(page.layer(options.access.cross_origin()))
-        .fallback_service(guarded)
+        .merge(extra.open.layer(options.access.cross_origin()))
+        .fallback_service(protected)
         .layer(axum::middleware::from_fn_with_state(options.access, access::require_known_place))
 }
 

@@ -80,13 +80,13 @@ impl HttpSurface {
         let Some(routes) = self.routes.upgrade() else { return false };
         let options = self.source.options(&inner.config());
         #[cfg(feature = "web")]
-        let page = super::page::router(inner, &options);
+        let mut extra = super::api::routes(inner, &options);
         #[cfg(not(feature = "web"))]
-        let page = Router::new();
-        let page = page.merge(super::metrics::router(inner, options.access.clone()));
+        let mut extra = http::ExtraRoutes::default();
+        extra.protected = extra.protected.merge(super::metrics::router(inner));
         let mcp = self.mcp.clone().with_max_body(options.max_body);
         self.connections.set(options.connections);
-        routes.set(http::routes(&inner.server, options, mcp, page));
+        routes.set(http::routes(&inner.server, options, mcp, extra));
         true
     }
 }

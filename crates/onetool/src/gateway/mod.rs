@@ -1,13 +1,17 @@
 //! The gateway: a server with what its configuration declares, the `ot` pack and `run`, and the way to load it anew.
 
 mod agent_reload;
+#[cfg(feature = "web")]
+mod api;
+#[cfg(feature = "web")]
+mod call_history;
 mod error;
 mod http_surface;
+#[cfg(feature = "web")]
+mod mask;
 mod metrics;
 mod ot_host;
 mod own_paths;
-#[cfg(feature = "web")]
-mod page;
 mod record;
 mod server_memory;
 mod source_report;
@@ -59,6 +63,9 @@ pub use error::GatewayError;
 pub use http_surface::HttpSource;
 pub use source_report::{SourceReport, SourceState};
 pub use suspicion::Suspicion;
+
+/// The name of the page as a client.
+const PAGE: &str = "page";
 
 /// Names of tools, and packs, that belong to the gateway.
 const RESERVED: [&str; 6] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot"];
@@ -154,7 +161,7 @@ struct Inner {
     finder: Arc<Finder>,
     sources: Arc<Sources>,
     #[cfg(feature = "web")]
-    history: Arc<page::History>,
+    history: Arc<call_history::History>,
 }
 
 impl Gateway {
@@ -182,7 +189,7 @@ impl Gateway {
         meta_tools::register(&server, &finder).map_err(unplaced)?;
         server.overflow_to(Arc::new(results.clone()));
         #[cfg(feature = "web")]
-        let history = Arc::new(page::History::new(clock.clone()));
+        let history = Arc::new(call_history::History::new(clock.clone()));
         server.observe(Box::new(record::Recorder {
             stats: stats.clone(),
             finder: finder.clone(),

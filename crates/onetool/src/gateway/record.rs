@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use onetool_core::ToolSpec;
 
+use super::PAGE;
 use crate::memory::note_call;
 use crate::search::Finder;
 use onetool_server::catalog::{Catalog, Entry, SessionKey, Source};
@@ -12,15 +13,13 @@ use onetool_store::stats::{Event, Outcome, RunId, Stats, tokens};
 
 /// The tool that writes itself down.
 const RUN: &str = "run";
-/// What the page calls itself as a client.
-pub(super) const PAGE: &str = "page";
 
 /// Writes every call down; `run` writes itself down.
 pub(super) struct Recorder {
     pub(super) stats: Stats,
     pub(super) finder: Arc<Finder>,
     #[cfg(feature = "web")]
-    pub(super) history: Arc<super::page::History>,
+    pub(super) history: Arc<super::call_history::History>,
 }
 
 impl Observer for Recorder {

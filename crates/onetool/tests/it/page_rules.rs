@@ -61,6 +61,25 @@ async fn a3_everything_but_the_files_of_the_page_needs_the_token() {
     assert!(fixture.shouted.try_recv().is_err(), "nothing was called");
 }
 
+/// MCP, metrics, the tools, the API and the page have one access layer, so they reject a request in the same words.
+#[tokio::test]
+async fn str_4_every_route_rejects_a_request_in_the_same_words() {
+    let fixture = Fixture::start(EXECUTE).await;
+    let routes =
+        ["/mcp", "/mcp/work", "/metrics", "/tools", "/api/v1/overview", "/ui/api/v1/overview", "/none"];
+    for route in routes {
+        let response = fixture.http.get(route).send().await.unwrap();
+        let challenge = response.headers()["www-authenticate"].to_str().unwrap().to_owned();
+        assert_eq!((response.status().as_u16(), challenge.as_str()), (401, "Bearer"), "{route}");
+        assert_eq!(response.json::<Value>().await.unwrap(), json!({"error": "Unauthorized"}), "{route}");
+        let foreign = fixture.http.get(route).header("origin", "https://evil.example");
+        let response = foreign.send().await.unwrap();
+        assert_eq!(response.status(), 403, "{route}");
+        let reason = json!({"error": "Origin not allowed. Add it to http.allowed_origins."});
+        assert_eq!(response.json::<Value>().await.unwrap(), reason, "{route}");
+    }
+}
+
 #[tokio::test]
 async fn a2_a_foreign_host_or_origin_is_refused_on_the_page_and_its_api() {
     let fixture = Fixture::start(EXECUTE).await;

@@ -445,3 +445,18 @@ async fn d5_values_of_a_snippet_are_read_and_checked_by_their_type() {
         assert!(full.contains(line), "{line} in {full}");
     }
 }
+
+/// A program sees the tools that were there when it began, to its end.
+#[tokio::test]
+async fn str_4_a_program_keeps_the_catalog_that_it_began_with() {
+    let it = setup().await;
+    let server = it.gateway.server().clone();
+    let remove = tool_fn("demo.remove", "Removes demo.shout.", move |_: JsonObject, _: CallContext| {
+        let server = server.clone();
+        async move { Json(json!(server.unregister_tool("demo.shout"))) }
+    });
+    it.gateway.server().register_tool(remove).unwrap();
+    assert_eq!(it.run("[demo.remove(), demo.shout(text='still here')]").await, r#"[true,"STILL HERE"]"#);
+    let gone = it.run("demo.shout(text='x')").await;
+    assert!(gone.contains("demo.shout") && gone.contains("Error"), "{gone}");
+}

@@ -1,18 +1,44 @@
-//! The last calls, kept in memory for whoever has the page open.
+//! The latest calls, kept in memory for the page.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use onetool_core::sync::Unpoisoned as _;
-use onetool_core::{Caller, ContentBlock, ToolOutput};
-use onetool_web::{CallRecord as Kept, CallSummary, HistoryQuery};
+use onetool_core::{Caller, ContentBlock, JsonObject, ToolOutput};
+use onetool_server::dispatch::{CallError, CallRecord};
+use serde::Serialize;
 use tokio::sync::broadcast;
 
+use super::PAGE;
 use super::mask::masked;
-use crate::gateway::record::PAGE;
 use onetool_core::clock::Clock;
-use onetool_server::dispatch::{CallError, CallRecord};
+
+/// A call, without its arguments and result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct CallSummary {
+    pub(super) id: String,
+    /// The tool's canonical name.
+    pub(super) tool: String,
+    /// When it began.
+    pub(super) at_ms: u64,
+    pub(super) duration_ms: u64,
+    pub(super) is_error: bool,
+    /// Who made it: `page`, `agent`, `code`, `cli`.
+    pub(super) surface: String,
+    /// Whether it is kept when older calls are deleted.
+    pub(super) pinned: bool,
+}
+
+/// A call with its arguments and result; secrets are masked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct RecordedCall {
+    #[serde(flatten)]
+    pub(super) summary: CallSummary,
+    pub(super) arguments: JsonObject,
+    /// The result, truncated if it is large.
+    pub(super) output: ToolOutput,
+}
 
 /// How many calls are kept, and how many more that somebody has pinned.
 const MAX_CALLS: usize = 500;
@@ -25,29 +51,29 @@ const MAX_ARGUMENTS: usize = 64 * 1024;
 const BACKLOG: usize = 256;
 
 /// Calls with what went in and came out, secrets masked; the newest last.
-pub(in crate::gateway) struct History {
+pub(super) struct History {
     is_on: AtomicBool,
     next: AtomicU64,
     clock: Clock,
     calls: Mutex<VecDeque<Call>>,
-    news: broadcast::Sender<Finished>,
+    news: broadcast::Sender<FinishedCall>,
 }
 
 struct Call {
     owner: Arc<str>,
-    record: Kept,
+    record: RecordedCall,
 }
 
 /// A call that has ended, and whose it was.
 #[derive(Clone)]
-pub(super) struct Finished {
+pub(super) struct FinishedCall {
     pub(super) owner: Arc<str>,
     pub(super) call: CallSummary,
 }
 
 impl History {
     /// Keeps nothing before it is switched on.
-    pub(in crate::gateway) fn new(clock: Clock) -> Self {
+    pub(super) fn new(clock: Clock) -> Self {
         Self {
             is_on: AtomicBool::new(false),
             next: AtomicU64::new(1),
@@ -57,20 +83,20 @@ impl History {
         }
     }
 
-    pub(in crate::gateway) fn is_on(&self) -> bool {
+    pub(super) fn is_on(&self) -> bool {
         self.is_on.load(Ordering::Relaxed)
     }
 
-    pub(in crate::gateway) fn set_on(&self, is_on: bool) {
+    pub(super) fn set_on(&self, is_on: bool) {
         self.is_on.store(is_on, Ordering::Relaxed);
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Finished> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<FinishedCall> {
         self.news.subscribe()
     }
 
     /// Takes a call that has ended.
-    pub(in crate::gateway) fn saw(&self, record: &CallRecord<'_>) {
+    pub(super) fn saw(&self, record: &CallRecord<'_>) {
         if record.args.is_none() && self.news.receiver_count() == 0 {
             return;
         }
@@ -98,11 +124,11 @@ impl History {
                 [("note".to_owned(), note.into())].into_iter().collect()
             };
             let output = kept_output(record.result, record.output_size);
-            let record = Kept { summary: summary.clone(), arguments, output };
+            let record = RecordedCall { summary: summary.clone(), arguments, output };
             self.keep(Call { owner: owner.clone(), record });
         }
         // Nobody may be listening, which is fine.
-        let _ = self.news.send(Finished { owner, call: summary });
+        let _ = self.news.send(FinishedCall { owner, call: summary });
     }
 
     fn keep(&self, call: Call) {
@@ -116,19 +142,18 @@ impl History {
         }
     }
 
-    /// Lists calls, the newest first.
-    pub(super) fn list(&self, caller: &Caller, query: &HistoryQuery) -> Vec<CallSummary> {
+    /// Lists calls, newest first, of one tool or of all.
+    pub(super) fn list(&self, caller: &Caller, tool: Option<&str>, limit: Option<usize>) -> Vec<CallSummary> {
         let calls = self.lock();
         let is_wanted = |call: &&Call| {
-            call.owner == caller.principal
-                && query.tool.as_ref().is_none_or(|tool| *tool == call.record.summary.tool)
+            call.owner == caller.principal && tool.is_none_or(|tool| tool == call.record.summary.tool)
         };
         let wanted = calls.iter().rev().filter(is_wanted).map(|call| call.record.summary.clone());
-        wanted.take(query.limit.unwrap_or(usize::MAX)).collect()
+        wanted.take(limit.unwrap_or(usize::MAX)).collect()
     }
 
     /// Returns a call with its arguments and its result.
-    pub(super) fn get(&self, caller: &Caller, id: &str) -> Option<Kept> {
+    pub(super) fn get(&self, caller: &Caller, id: &str) -> Option<RecordedCall> {
         let calls = self.lock();
         calls.iter().find(|call| call.is(caller, id)).map(|call| call.record.clone())
     }

@@ -1,0 +1,134 @@
+//! Live events for the page: changes of the catalog, of servers and of the active set, and finished calls.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures::StreamExt as _;
+use onetool_core::Caller;
+use onetool_server::catalog::{Catalog, Change, SessionKey};
+use serde::Serialize;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+
+use super::servers::{self, ServerInfo};
+use super::{Gateway, Who};
+use crate::gateway::Inner;
+use crate::gateway::call_history::{CallSummary, FinishedCall};
+
+/// Interval of comments on an idle stream.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Something that happened.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum GatewayEvent {
+    /// The list of tools changed.
+    ToolsChanged,
+    /// The caller's active set changed.
+    ActiveChanged,
+    /// The state of a server changed.
+    ServerHealth { server: ServerInfo },
+    /// A call finished.
+    CallFinished { call: CallSummary },
+}
+
+/// Streams events from now on. The stream begins with a comment, so that the client knows that it is connected.
+pub(super) async fn stream(State(inner): Gateway, Extension(caller): Who) -> Response {
+    let shutdown = inner.server.shutdown_token().clone();
+    let listener = Listener::new(inner, caller);
+    let events = futures::stream::unfold(listener, async |mut listener| {
+        listener.next().await.map(|event| (event, listener))
+    });
+    let hello = futures::stream::once(async { Event::default().comment("listening") });
+    let events = events.filter_map(async |event| Event::default().json_data(&event).ok());
+    let stream = hello.chain(events.take_until(shutdown.cancelled_owned())).map(Ok::<_, Infallible>);
+    Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+}
+
+/// Collects the events that one caller may see.
+struct Listener {
+    inner: Arc<Inner>,
+    caller: Caller,
+    sources: watch::Receiver<()>,
+    lists: watch::Receiver<Change>,
+    loads: broadcast::Receiver<SessionKey>,
+    calls: broadcast::Receiver<FinishedCall>,
+    /// The state that the caller knows.
+    servers: Vec<ServerInfo>,
+    catalog: Weak<Catalog>,
+    pending: VecDeque<GatewayEvent>,
+}
+
+impl Listener {
+    fn new(inner: Arc<Inner>, caller: Caller) -> Self {
+        let (sources, lists) = (inner.sources.news(), inner.server.changes());
+        let (loads, calls) = (inner.server.active().subscribe(), inner.history.subscribe());
+        let servers = servers::all(&inner.sources);
+        let catalog = Arc::downgrade(&inner.server.catalog());
+        Self { inner, caller, sources, lists, loads, calls, servers, catalog, pending: VecDeque::new() }
+    }
+
+    /// Waits for the next event; `None` when the gateway is gone.
+    async fn next(&mut self) -> Option<GatewayEvent> {
+        loop {
+            if let Some(event) = self.pending.pop_front() {
+                return Some(event);
+            }
+            tokio::select! {
+                changed = self.sources.changed() => {
+                    changed.ok()?;
+                    self.check_sources();
+                    self.check_catalog();
+                }
+                changed = self.lists.changed() => {
+                    changed.ok()?;
+                    self.check_catalog();
+                }
+                loaded = self.loads.recv() => match loaded {
+                    Ok(SessionKey::Every(caller)) if caller == self.caller => {
+                        self.pending.push_back(GatewayEvent::ActiveChanged);
+                    }
+                    Ok(_) => {}
+                    // After missing some, rather ask once too often.
+                    Err(RecvError::Lagged(_)) => self.pending.push_back(GatewayEvent::ActiveChanged),
+                    Err(RecvError::Closed) => return None,
+                },
+                call = self.calls.recv() => match call {
+                    Ok(FinishedCall { owner, call }) if owner == self.caller.principal => {
+                        self.pending.push_back(GatewayEvent::CallFinished { call });
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(missed)) => tracing::debug!(missed, "the page missed calls"),
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+
+    fn check_sources(&mut self) {
+        let now = servers::all(&self.inner.sources);
+        let is_same_list = now.iter().map(|it| &it.name).eq(self.servers.iter().map(|it| &it.name));
+        for server in now.iter().filter(|server| !self.servers.contains(server)) {
+            self.pending.push_back(GatewayEvent::ServerHealth { server: server.clone() });
+        }
+        if !is_same_list {
+            // A removed server has no state to report, so the page fetches the list again.
+            self.pending.push_back(GatewayEvent::ToolsChanged);
+        }
+        self.servers = now;
+    }
+
+    fn check_catalog(&mut self) {
+        let now = Arc::downgrade(&self.inner.server.catalog());
+        if !now.ptr_eq(&self.catalog) {
+            self.catalog = now;
+            self.pending.push_back(GatewayEvent::ToolsChanged);
+        }
+    }
+}
