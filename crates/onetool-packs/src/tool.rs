@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use onetool_core::{
-    BoxError, CallContext, IntoToolOutput, Pack, Tool, ToolAnnotations, ToolDocs, ToolError, tool_fn,
+    BoxError, CallContext, IntoToolOutput, Pack, Tool, ToolAnnotations, ToolDocs, ToolError, error_chain,
+    tool_fn,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -85,11 +86,5 @@ pub(crate) fn tool_error(error: BoxError) -> ToolError {
         Ok(error) => return *error,
         Err(error) => error,
     };
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    ToolError::failed(text)
+    ToolError::failed(error_chain(&*error))
 }

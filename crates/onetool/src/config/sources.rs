@@ -1,12 +1,11 @@
 //! The keys `servers`, `openapi` and `startup_wait`: sources of tools outside of onetool.
 
 use std::borrow::Cow;
-use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
 use onetool_config::{ConfigError, HttpUrl, Section};
-use onetool_core::ToolName;
+use onetool_core::{ToolName, error_chain};
 use onetool_openapi::{ApiOptions, Auth, Credential, Filter, OperationOverride, Origin};
 use onetool_proxy::Transport;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -118,10 +117,7 @@ impl UpstreamConfig {
         connection.enabled = file.enabled;
         connection.timeout = *file.timeout;
         connection.connect_timeout = *file.connect_timeout;
-        connection.check().map_err(|error| {
-            let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
-            section.invalid(format!("{error}{cause}"))
-        })?;
+        connection.check().map_err(|error| section.invalid(error_chain(&error)))?;
         Ok(Self { connection, is_untrusted: file.untrusted })
     }
 }
