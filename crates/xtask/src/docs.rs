@@ -1,4 +1,4 @@
-//! `cargo xtask docs`: runs the `console` blocks of the documentation and compares their output (CONTRIBUTING.md).
+//! `cargo xtask docs`: runs the `console` blocks in the documentation and compares their output (CONTRIBUTING.md).
 
 mod page;
 #[cfg(test)]
@@ -12,20 +12,20 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use xtask::cargo::{self, Profile, root};
+use xtask::process::{self, Running};
 
-use crate::cargo::{self, Profile, root};
-use crate::process::{self, Running};
 use page::{Exchange, Item};
 
-/// How long a server may take to print what its block shows.
-const SERVER_START: Duration = Duration::from_secs(20);
+/// How long to wait for each line of a server's output.
+const SERVER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The address that the pages show; servers get a free port instead.
+/// The address in the pages; servers use a free port instead.
 const SHOWN_ADDRESS: &str = "127.0.0.1:7411";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Use the release binary that exists, even if it is out of date
+    /// Use the existing release binary, even if it is outdated
     #[arg(long)]
     no_build: bool,
     /// Write the actual output to the pages instead of comparing it
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         cargo::build_release(&["onetool"])?;
     }
     let binary = cargo::binary(Profile::Release, "onetool")?;
-    let mut run = 0;
+    let (mut run, mut marked) = (0, 0);
     let mut differences = Vec::new();
     for path in pages()? {
         let file = root().join(&path);
@@ -55,9 +55,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let mut found = Vec::new();
         for item in &items {
             match item {
-                Item::Skipped { line, reason } => println!("NOT RUN: {path}:{line}: {reason}"),
+                Item::Skipped { line, reason } => {
+                    marked += 1;
+                    println!("{path}:{line}: marked as not run: {reason}");
+                }
                 Item::Setup { line, script } => {
-                    session.set_up(script).with_context(|| format!("{path}:{line}: the setup failed"))?;
+                    session.set_up(script).with_context(|| format!("{path}:{line}: setup failed"))?;
                 }
                 Item::Write { to, text } => session.write(to, text)?,
                 Item::Console { line, server, exchanges } => {
@@ -79,14 +82,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
     }
     if differences.is_empty() {
-        println!("docs: {run} commands print what the pages show");
+        println!("docs: the output of {run} commands matches; {marked} blocks are marked as not run");
         return Ok(());
     }
     for difference in &differences {
         println!("{difference}");
     }
     bail!(
-        "{} of {run} commands print something else: fix them, or run `cargo xtask docs --bless`",
+        "the output of {} of {run} commands differs: fix it, or run `cargo xtask docs --bless`",
         differences.len()
     )
 }
@@ -108,7 +111,7 @@ fn difference(path: &str, exchange: &Exchange, output: &[String]) -> String {
     let indent =
         |lines: &[String]| lines.iter().fold(String::new(), |text, line| text + "    " + line + "\n");
     format!(
-        "{path}:{}: `{}`\n  the page shows:\n{}  the command prints:\n{}",
+        "{path}:{}: `{}`\n  expected:\n{}  actual:\n{}",
         exchange.line,
         exchange.command,
         indent(&exchange.expected),
@@ -116,16 +119,16 @@ fn difference(path: &str, exchange: &Exchange, output: &[String]) -> String {
     )
 }
 
-/// The shell session of one page: an empty home and project that all its blocks share.
+/// The shell session of one page: all its blocks share a home directory and a project, empty at first.
 struct Session {
     scratch: PathBuf,
     directory: PathBuf,
-    /// The server that a block started; it runs until the page ends.
+    /// The server that a block started; it runs until the end of the page.
     server: Option<Server>,
 }
 
 struct Server {
-    /// Its address, with the port that it got.
+    /// Its address with the actual port.
     address: String,
     _process: Running,
 }
@@ -142,14 +145,14 @@ impl Session {
         Ok(session)
     }
 
-    /// Returns a shell that ends in time, for commands that are not supposed to wait for anything.
+    /// Returns a shell with a timeout, for commands that should not wait.
     fn shell(&self, script: &str) -> Command {
         let mut command = self.program("timeout");
         command.args(["60", "sh", "-c", script]);
         command
     }
 
-    /// Returns a program with only what the pages rely on in its environment.
+    /// Returns a command with only the variables that the pages rely on.
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(name);
         command
@@ -179,7 +182,7 @@ impl Session {
         fs::write(&path, text).with_context(|| format!("cannot write {to}"))
     }
 
-    /// Runs the commands of a block in one shell, and returns the lines that each printed.
+    /// Runs the commands of a block in one shell, and returns the output lines of each.
     fn run(&mut self, exchanges: &[Exchange]) -> Result<Vec<Vec<String>>> {
         let mut script = "exec 2>&1\n".to_owned();
         for exchange in exchanges {
@@ -190,27 +193,27 @@ impl Session {
         let output = process::output(&mut self.shell(&script))?;
         let mut parts: Vec<&str> = output.split('\u{1e}').collect();
         if parts.len() != exchanges.len() + 1 {
-            bail!("the shell ended before the last command:\n{output}");
+            bail!("the shell exited before the last command:\n{output}");
         }
         self.directory = parts.pop().unwrap_or_default().trim_end().into();
         Ok(parts.into_iter().map(|part| part.lines().map(|line| self.shown(line)).collect()).collect())
     }
 
-    /// Starts the one command of a block on a free port, and returns as many lines as the page shows.
+    /// Starts the command of a block on a free port, and returns as many output lines as the page shows.
     fn serve(&mut self, exchanges: &[Exchange]) -> Result<Vec<Vec<String>>> {
         let [exchange] = exchanges else { bail!("a block that starts a server has exactly one command") };
         let script = format!("exec 2>&1\nexec {} 127.0.0.1:0", exchange.command);
-        // Without `timeout` between us: what is killed has to be the server.
+        // Without `timeout`, so that the killed process is the server.
         let mut process = Running::spawn(self.program("sh").args(["-c", &script]).stdout(Stdio::piped()))?;
-        let stdout = process.0.stdout.take().context("stdout is piped")?;
+        let stdout = process.0.stdout.take().context("invariant: stdout is piped")?;
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
-            // Whatever it prints later must not fill the pipe.
+            // Keep reading, or later output would fill the pipe.
             BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
         });
         let mut output: Vec<String> = Vec::new();
         while output.len() < exchange.expected.len() {
-            let Ok(line) = lines.recv_timeout(SERVER_START) else { break };
+            let Ok(line) = lines.recv_timeout(SERVER_TIMEOUT) else { break };
             output.push(line);
         }
         let address = output.iter().find_map(|line| address(line)).unwrap_or_default().to_owned();
@@ -218,14 +221,14 @@ impl Session {
         Ok(vec![output.iter().map(|line| self.shown(line)).collect()])
     }
 
-    /// Returns a command with the address of the server that runs in place of the one that the page shows.
+    /// Replaces the address in the pages with that of the running server.
     fn on_server(&self, command: &str) -> String {
         self.server
             .as_ref()
             .map_or_else(|| command.to_owned(), |server| command.replace(SHOWN_ADDRESS, &server.address))
     }
 
-    /// Returns a line with the paths of a real home directory and the default port.
+    /// Replaces the scratch directory and the server's port with what the pages show.
     fn shown(&self, line: &str) -> String {
         let line = line.replace(&*self.scratch.to_string_lossy(), "");
         let line = self
@@ -238,12 +241,12 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // A scratch directory that stays is an annoyance, not a failure.
+        // A leftover scratch directory is not a failure.
         let _ = fs::remove_dir_all(&self.scratch);
     }
 }
 
-/// Returns the loopback address with its port that a line names.
+/// Returns the loopback address and port in a line.
 fn address(line: &str) -> Option<&str> {
     const HOST: &str = "127.0.0.1:";
     let rest = &line[line.find(HOST)?..];

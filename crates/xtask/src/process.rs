@@ -1,4 +1,4 @@
-//! Running other programs: exit codes as errors, captured output, children that end with us.
+//! Child processes: exit codes as errors, captured output, servers that are killed with the value that holds them.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Runs the command with our own stdin, stdout and stderr.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+/// Runs a command that inherits stdin, stdout and stderr.
+pub fn run(command: &mut Command) -> Result<()> {
     let shown = show(command);
     let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
     if !status.success() {
@@ -16,19 +16,19 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs the command and returns what it wrote to stdout.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
+/// Runs a command and returns its stdout.
+pub fn output(command: &mut Command) -> Result<String> {
     let shown = show(command);
     let output =
         command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start `{shown}`"))?;
     if !output.status.success() {
         bail!("`{shown}` failed: {}", output.status);
     }
-    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` wrote no UTF-8"))
+    String::from_utf8(output.stdout).with_context(|| format!("the output of `{shown}` is not UTF-8"))
 }
 
-/// Tells whether `program --version` (or another harmless call) works.
-pub(crate) fn works(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
+/// Returns whether a command such as `program --version` succeeds.
+pub fn works(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
     Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -38,8 +38,8 @@ pub(crate) fn works(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Writes a command as somebody would type it.
-pub(crate) fn show(command: &Command) -> String {
+/// Formats a command as you would type it.
+pub fn show(command: &Command) -> String {
     std::iter::once(command.get_program())
         .chain(command.get_args())
         .map(|word| {
@@ -50,37 +50,38 @@ pub(crate) fn show(command: &Command) -> String {
         .join(" ")
 }
 
-/// A child that is killed when this value goes, also on an early return.
-pub(crate) struct Running(pub(crate) Child);
+/// A child process that is killed on drop.
+pub struct Running(pub Child);
 
 impl Running {
-    pub(crate) fn spawn(command: &mut Command) -> Result<Self> {
+    /// Starts a command.
+    pub fn spawn(command: &mut Command) -> Result<Self> {
         let shown = show(command);
         Ok(Self(command.spawn().with_context(|| format!("cannot start `{shown}`"))?))
     }
 
     /// Starts a test server and waits for its line `listening on URL` on stdout.
-    pub(crate) fn listening(command: &mut Command) -> Result<(Self, String)> {
+    pub fn listening(command: &mut Command) -> Result<(Self, String)> {
         let shown = show(command);
         let mut running = Self::spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
-        let stdout = running.0.stdout.take().context("stdout is piped")?;
+        let stdout = running.0.stdout.take().context("invariant: stdout is piped")?;
         let mut lines = BufReader::new(stdout).lines();
         for line in lines.by_ref() {
             let line = line.with_context(|| format!("cannot read from `{shown}`"))?;
             if let Some(url) = line.strip_prefix("listening on ") {
                 let url = url.trim().to_owned();
-                // Whatever it prints later must not fill the pipe.
+                // Keep reading, or later output would fill the pipe.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok((running, url));
             }
         }
-        bail!("`{shown}` ended before it said `listening on URL`")
+        bail!("`{shown}` exited without printing `listening on URL`")
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails only when it has ended already; waiting leaves no zombie.
+        // Fails only if the process has exited; waiting avoids a zombie.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

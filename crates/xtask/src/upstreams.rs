@@ -1,13 +1,12 @@
-//! `cargo xtask upstreams`: the official TypeScript client drives the gateway in front of real servers, compares what
-//! comes through with what they answer themselves, and reads the lists that real API descriptions become.
+//! `cargo xtask upstreams`: the official TypeScript client calls real servers through the gateway and directly, compares
+//! the results, and reads the tools made from real API descriptions.
 
 use std::process::Command;
 
 use anyhow::Result;
-
-use crate::cargo::{self, Profile};
-use crate::process;
-use crate::tools::{self, Upstreams};
+use xtask::cargo::{self, Profile};
+use xtask::process;
+use xtask::tools::{self, Upstreams};
 
 pub(crate) fn run() -> Result<()> {
     tools::require_programs()?;
@@ -17,14 +16,14 @@ pub(crate) fn run() -> Result<()> {
     cargo::build_debug()?;
 
     let onetool = cargo::binary(Profile::Debug, "onetool")?;
-    for (title, name) in [("real servers", "servers"), ("nothing is lost in transit", "transit")] {
+    for (title, name) in [("real servers", "servers"), ("results through the gateway", "transit")] {
         println!("--- {title}");
         let mut checks = script(&upstreams, &format!("{name}.mjs"));
         checks.arg(&onetool).arg(&upstreams.packages).arg(tools::scratch(&format!("upstreams-{name}"))?);
         process::run(checks.args(&upstreams.programs))?;
     }
 
-    println!("--- lists of real API descriptions");
+    println!("--- tools of real API descriptions");
     let server = cargo::binary(Profile::Debug, "examples/openapi")?;
     let mut lists = script(&upstreams, "lists.mjs");
     lists.arg(&server).arg(&upstreams.packages).arg(&descriptions);

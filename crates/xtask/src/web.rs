@@ -1,20 +1,19 @@
-//! `cargo xtask web`: the format, the line lengths and the types of the page's modules, with pinned Prettier and TypeScript.
+//! `cargo xtask web`: format, line lengths and types of the page's modules, with pinned Prettier and TypeScript.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-
-use crate::{cargo, process, tools};
+use xtask::{cargo, process, tools};
 
 const MAX_COLUMNS: usize = 120;
 
-/// What Prettier formats, in the folder of the crate.
+/// The files that Prettier formats, in the crate's directory.
 const FORMATTED: [&str; 4] =
     ["package.json", "tsconfig.json", "assets/**/*.{js,ts,css}", "!assets/preact-htm.js"];
 
-/// Whether the format is checked or corrected.
+/// Whether to check the format or to fix it.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Format {
     Check,
@@ -24,10 +23,10 @@ pub(crate) enum Format {
 pub(crate) fn run(format: Format) -> Result<()> {
     tools::require_programs()?;
     let tools::Page { node, packages } = tools::page()?;
-    let folder = cargo::root().join("crates/onetool-web");
+    let directory = cargo::root().join("crates/onetool-web");
     let tool = |path: &str| {
         let mut command = Command::new(&node);
-        command.current_dir(&folder).arg(packages.join("node_modules").join(path));
+        command.current_dir(&directory).arg(packages.join("node_modules").join(path));
         command
     };
 
@@ -38,7 +37,7 @@ pub(crate) fn run(format: Format) -> Result<()> {
     process::run(&mut prettier).context("run `cargo xtask web --fix` to format the files")?;
 
     println!("--- line lengths");
-    check_lengths(&folder.join("assets"))?;
+    check_lengths(&directory.join("assets"))?;
 
     println!("--- tsc");
     process::run(tool("typescript/bin/tsc").args(["--project", "tsconfig.json"]))
@@ -53,15 +52,15 @@ fn check_lengths(assets: &Path) -> Result<()> {
         long.extend(lines.map(|(at, _)| format!("  {}:{}", file.display(), at + 1)));
     }
     if !long.is_empty() {
-        bail!("lines with more than {MAX_COLUMNS} characters, to be broken by hand:\n{}", long.join("\n"));
+        bail!("lines longer than {MAX_COLUMNS} characters, to be broken by hand:\n{}", long.join("\n"));
     }
     Ok(())
 }
 
-/// Returns the scripts, types and style sheets in a folder and its subfolders, without the vendored library.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+/// Returns the scripts, types and style sheets below a directory, except the vendored library.
+fn sources(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let entries = fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
     for entry in entries {
         let path = entry?.path();
         if path.is_dir() {
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_sources_are_measured() {
+    fn only_our_own_sources_are_checked() {
         let found = sources(&cargo::root().join("crates/onetool-web/assets")).unwrap();
         let is_found = |name: &str| found.iter().any(|path| path.ends_with(name));
         assert!(is_found("views/app.js") && is_found("types.d.ts") && is_found("app.css"));

@@ -1,8 +1,8 @@
-//! What a page of documentation asks `cargo xtask docs` to do: console blocks, and the comments before them.
+//! Reads a page for `cargo xtask docs`: console blocks, and the comments before them.
 
 use anyhow::{Context, Result, bail};
 
-/// One thing to do, in the order of the page.
+/// A step of a page, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Setup { line: usize, script: String },
@@ -11,7 +11,7 @@ pub(super) enum Item {
     Skipped { line: usize, reason: String },
 }
 
-/// A command and the lines that the page shows as its output.
+/// A command and its expected output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Exchange {
     /// The line of the command in the page, from 1.
@@ -44,7 +44,7 @@ fn line_matches(expected: &str, line: &str) -> bool {
     })
 }
 
-/// What comments ask for the next code block.
+/// What comments say about the next code block.
 #[derive(Default)]
 struct Next {
     not_run: Option<String>,
@@ -61,18 +61,17 @@ pub(super) fn read(text: &str) -> Result<Vec<Item>> {
         if let Some(comment) = line.strip_prefix("<!-- ") {
             let mut comment = comment.to_owned();
             while !comment.ends_with("-->") {
-                let (_, more) =
-                    lines.next().with_context(|| format!("the comment in line {number} has no end"))?;
+                let (_, more) = lines.next().with_context(|| format!("unclosed comment in line {number}"))?;
                 comment = comment + "\n" + more;
             }
-            read_comment(comment.trim_end_matches("-->").trim(), number, &mut next, &mut items);
+            read_comment(comment.trim_end_matches("-->").trim(), number, &mut next, &mut items)?;
         } else if let Some(language) = line.strip_prefix("```") {
             let mut block = Vec::new();
             loop {
                 match lines.next() {
                     Some((_, "```")) => break,
                     Some(line) => block.push(line),
-                    None => bail!("the code block in line {number} has no end"),
+                    None => bail!("unclosed code block in line {number}"),
                 }
             }
             let next = std::mem::take(&mut next);
@@ -93,10 +92,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Item>> {
     Ok(items)
 }
 
-fn read_comment(comment: &str, line: usize, next: &mut Next, items: &mut Vec<Item>) {
+fn read_comment(comment: &str, line: usize, next: &mut Next, items: &mut Vec<Item>) -> Result<()> {
     let (keyword, value) = comment.split_once(':').unwrap_or((comment, ""));
     let value = value.trim().to_owned();
     match keyword {
+        "not run" if value.is_empty() => bail!("line {line}: `not run` needs a reason"),
         "not run" => next.not_run = Some(value),
         "server" => next.server = true,
         "write" => next.write = Some(value),
@@ -104,19 +104,20 @@ fn read_comment(comment: &str, line: usize, next: &mut Next, items: &mut Vec<Ite
         // A comment for readers of the source.
         _ => {}
     }
+    Ok(())
 }
 
 fn exchanges(block: &[(usize, &str)]) -> Result<Vec<Exchange>> {
     let mut exchanges: Vec<Exchange> = Vec::new();
-    let mut goes_on = false;
+    let mut continues = false;
     for (number, line) in block {
-        if goes_on {
-            let last = exchanges.last_mut().context("invariant: a command goes on")?;
+        if continues {
+            let last = exchanges.last_mut().context("invariant: there is a command to continue")?;
             last.command = format!("{}\n{line}", last.command);
             last.length += 1;
-            goes_on = is_unfinished(&last.command);
+            continues = is_unfinished(&last.command);
         } else if let Some(command) = line.strip_prefix("$ ") {
-            goes_on = is_unfinished(command);
+            continues = is_unfinished(command);
             exchanges.push(Exchange {
                 line: *number,
                 length: 1,
@@ -125,14 +126,15 @@ fn exchanges(block: &[(usize, &str)]) -> Result<Vec<Exchange>> {
             });
         } else {
             let last = exchanges.last_mut();
-            let last = last.with_context(|| format!("line {number}: a console block begins with `$ `"))?;
+            let last =
+                last.with_context(|| format!("line {number}: a console block must begin with `$ `"))?;
             last.expected.push(line.trim_end().to_owned());
         }
     }
     Ok(exchanges)
 }
 
-/// Returns whether a command continues in the next line: after a backslash, or inside single quotes.
+/// Returns whether a command continues on the next line: after a backslash, or inside single quotes.
 fn is_unfinished(command: &str) -> bool {
     command.ends_with('\\') || command.matches('\'').count() % 2 == 1
 }

@@ -1,4 +1,4 @@
-//! How pages are read and output is compared.
+//! Reading pages and comparing output.
 
 use super::address;
 use super::page::{Exchange, Item, read, with_outputs};
@@ -33,8 +33,10 @@ fn blocks_and_their_comments_are_read_in_order() {
 }
 
 #[test]
-fn a_broken_page_is_an_error() {
-    for page in ["```console\n$ a\n", "<!-- setup: a\n", "```console\nno command\n```\n"] {
+fn an_invalid_page_is_an_error() {
+    for page in
+        ["```console\n$ a\n", "<!-- setup: a\n", "```console\nno command\n```\n", "<!-- not run -->\n"]
+    {
         assert!(read(page).is_err(), "{page}");
     }
 }
@@ -54,7 +56,7 @@ fn an_ellipsis_matches_any_text_or_any_lines() {
 }
 
 #[test]
-fn blessing_replaces_the_output_alone() {
+fn blessing_replaces_only_the_output() {
     let page = "```console\n$ one \\\n  '{\n}'\nold\n$ two\n```\nend\n";
     let Some(Item::Console { exchanges, .. }) = read(page).unwrap().pop() else { panic!("a block") };
     let outputs = [(&exchanges[0], strings(&["new", "lines"])), (&exchanges[1], strings(&["more"]))];

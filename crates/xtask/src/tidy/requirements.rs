@@ -1,8 +1,12 @@
-//! Requirement ids: the pages that list them, the tests that carry them, and the ids that wait.
+//! Requirement ids: the pages that list them, the tests named after them, and the ids without a test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{File, Finding, PENDING};
+use crate::finding::Finding;
+use crate::sources::File;
+
+const PAGES: &str = "docs/requirements/";
+const PENDING: &str = "docs/requirements-pending.txt";
 
 /// A line of a file.
 #[derive(Clone, Debug)]
@@ -11,25 +15,43 @@ struct Place {
     line: usize,
 }
 
-/// An id that has no test yet, or whose tests leave out a part.
+/// An id without a test, or whose tests do not cover a part of it.
 struct Pending {
     place: Place,
-    part: bool,
+    is_part: bool,
 }
 
-/// All ids in the form that test names begin with (`ot_6_7_`).
+/// All ids, in the form in which test names begin with them (`ot_6_7_`).
 #[derive(Default)]
 pub(super) struct Requirements {
     listed: BTreeMap<String, (String, Place)>,
-    /// The letters that ids begin with, as test names spell them (`ot_`, `n`), and how many numbers follow.
+    /// The letters that ids begin with, as in test names (`ot_`, `n`), and how many numbers follow.
     families: BTreeSet<(String, usize)>,
     pending: BTreeMap<String, Pending>,
     tested: BTreeMap<String, Place>,
 }
 
 impl Requirements {
-    /// Reads the table rows `| ID | what holds |`.
-    pub(super) fn read_page(&mut self, file: &File, findings: &mut Vec<Finding>) {
+    /// Compares the ids in the pages, the tests and the list of pending ids.
+    pub(super) fn check(files: &[File], findings: &mut Vec<Finding>) {
+        let mut requirements = Self::default();
+        for file in files.iter().filter(|file| file.path.starts_with(PAGES) && file.has_extension("md")) {
+            requirements.read_page(file, findings);
+        }
+        if let Some(pending) = files.iter().find(|file| file.path == PENDING) {
+            requirements.read_pending(pending, findings);
+        }
+        // The tests of these rules contain made-up ids.
+        let is_read =
+            |file: &&File| file.has_extension("rs") && !file.path.starts_with("crates/xtask/src/tidy/");
+        for file in files.iter().filter(is_read) {
+            requirements.read_tests(file, findings);
+        }
+        requirements.check_coverage(findings);
+    }
+
+    /// Reads the table rows `| ID | requirement |`.
+    fn read_page(&mut self, file: &File, findings: &mut Vec<Finding>) {
         for (place, line) in places(file) {
             let Some(id) = line.strip_prefix("| ").and_then(|row| row.split(" |").next()) else {
                 continue;
@@ -37,7 +59,7 @@ impl Requirements {
             let Some(Id { prefix, family }) = Id::parse(id) else { continue };
             self.families.insert(family);
             if let Some((_, first)) = self.listed.get(&prefix) {
-                let message = format!("{id} is listed before, at {}:{}: remove one", first.path, first.line);
+                let message = format!("{id} is already listed at {}:{}: remove one", first.path, first.line);
                 findings.push(Finding::new(&place.path, place.line, message));
             } else {
                 self.listed.insert(prefix, (id.to_owned(), place));
@@ -46,7 +68,7 @@ impl Requirements {
     }
 
     /// Reads the lines `ID reason` and `ID part: reason`.
-    pub(super) fn read_pending(&mut self, file: &File, findings: &mut Vec<Finding>) {
+    fn read_pending(&mut self, file: &File, findings: &mut Vec<Finding>) {
         for (place, line) in places(file) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -55,14 +77,14 @@ impl Requirements {
             let (id, reason) = line.split_once(' ').unwrap_or((line, ""));
             let prefix = Id::parse(id).map(|it| it.prefix).filter(|prefix| self.listed.contains_key(prefix));
             let problem = match &prefix {
-                None => Some(format!(
-                    "{id} stands in no page of docs/requirements: correct the id or remove the line"
-                )),
+                None => {
+                    Some(format!("{id} is not listed in docs/requirements: fix the id, or remove the line"))
+                }
                 Some(_) if reason.trim_start_matches("part:").trim().is_empty() => {
-                    Some(format!("{id} has no reason: say what it waits for"))
+                    Some(format!("{id} has no reason: say what is missing"))
                 }
                 Some(prefix) if self.pending.contains_key(prefix) => {
-                    Some(format!("{id} stands here twice: remove one line"))
+                    Some(format!("duplicate {id}: remove one line"))
                 }
                 Some(_) => None,
             };
@@ -70,13 +92,13 @@ impl Requirements {
                 findings.push(Finding::new(&place.path, place.line, message));
             }
             if let Some(prefix) = prefix {
-                self.pending.entry(prefix).or_insert(Pending { place, part: reason.starts_with("part:") });
+                self.pending.entry(prefix).or_insert(Pending { place, is_part: reason.starts_with("part:") });
             }
         }
     }
 
-    /// Collects test functions, and functions in doc comments, whose name begins with an id.
-    pub(super) fn read_tests(&mut self, file: &File, findings: &mut Vec<Finding>) {
+    /// Reads the test functions, and functions in doc comments, whose name begins with an id.
+    fn read_tests(&mut self, file: &File, findings: &mut Vec<Finding>) {
         let lines: Vec<&str> = file.text.lines().collect();
         for (index, line) in lines.iter().enumerate() {
             let Some((name, documented)) = function_name(line) else {
@@ -91,7 +113,7 @@ impl Requirements {
                 self.tested.entry(prefix.to_owned()).or_insert(place);
             } else {
                 let message = format!(
-                    "test `{name}` begins with an id that no page of docs/requirements lists: correct the name, or list the id"
+                    "test `{name}` begins with an id that is not listed in docs/requirements: fix the name, or list the id"
                 );
                 findings.push(Finding::new(&place.path, place.line, message));
             }
@@ -108,8 +130,8 @@ impl Requirements {
         })
     }
 
-    /// Compares what is listed, what is tested and what waits.
-    pub(super) fn check_coverage(&self, findings: &mut Vec<Finding>) {
+    /// Compares the listed, tested and pending ids.
+    fn check_coverage(&self, findings: &mut Vec<Finding>) {
         for (prefix, (id, listed)) in &self.listed {
             match (self.tested.get(prefix), self.pending.get(prefix)) {
                 (None, None) => findings.push(Finding::new(
@@ -117,16 +139,16 @@ impl Requirements {
                     listed.line,
                     format!("{id} has no test: add one named `{prefix}…`, or `{id} reason` to {PENDING}"),
                 )),
-                (None, Some(Pending { place, part: true })) => findings.push(Finding::new(
+                (None, Some(Pending { place, is_part: true })) => findings.push(Finding::new(
                     &place.path,
                     place.line,
-                    format!("{id} waits for a part only but has no test at all: add one named `{prefix}…`, or drop `part:`"),
+                    format!("only a part of {id} is pending, but it has no test: add one named `{prefix}…`, or remove `part:`"),
                 )),
-                (Some(test), Some(Pending { place, part: false })) => findings.push(Finding::new(
+                (Some(test), Some(Pending { place, is_part: false })) => findings.push(Finding::new(
                     &place.path,
                     place.line,
                     format!(
-                        "{id} has a test ({}:{}): remove this line, or say `part:` if some of it still waits",
+                        "{id} has a test ({}:{}): remove this line, or write `part:` if a part is still pending",
                         test.path, test.line
                     ),
                 )),
@@ -136,17 +158,17 @@ impl Requirements {
     }
 }
 
-/// A requirement id: letters, a number, perhaps a second one (`N4`, `CON-7`, `OT-6.7`).
+/// A requirement id: letters and one or two numbers (`N4`, `CON-7`, `OT-6.7`).
 struct Id {
-    /// What the names of its tests begin with: `ot_6_7_`.
+    /// The prefix of its tests' names: `ot_6_7_`.
     prefix: String,
-    /// Its letters as test names spell them, and how many numbers follow: `("ot_", 2)`.
+    /// Its letters as in test names, and how many numbers follow: `("ot_", 2)`.
     family: (String, usize),
 }
 
 impl Id {
     fn parse(id: &str) -> Option<Self> {
-        let letters = id.find(|character: char| !character.is_ascii_uppercase()).filter(|end| *end > 0)?;
+        let letters = id.find(|c: char| !c.is_ascii_uppercase()).filter(|end| *end > 0)?;
         let (letters, rest) = id.split_at(letters);
         let (separator, numbers) = rest.strip_prefix('-').map_or(("", rest), |rest| ("_", rest));
         let numbers: Vec<&str> = numbers.split('.').collect();
@@ -162,7 +184,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the name of the function a line defines, and whether that is inside a doc comment.
+/// Returns the name of the function that a line defines, and whether it is in a doc comment.
 fn function_name(line: &str) -> Option<(&str, bool)> {
     let line = line.trim_start();
     let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
@@ -173,11 +195,11 @@ fn function_name(line: &str) -> Option<(&str, bool)> {
         code = code.strip_prefix(word).unwrap_or(code);
     }
     let name = code.strip_prefix("fn ")?;
-    let end = name.find(|character: char| !character.is_alphanumeric() && character != '_')?;
+    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_')?;
     Some((&name[..end], comment.is_some()))
 }
 
-/// Tells whether the attributes just above a function make it a test.
+/// Returns whether the attributes just above a function make it a test.
 fn is_test(above: &[&str]) -> bool {
     above
         .iter()

@@ -1,12 +1,17 @@
-//! Rules about one source file or manifest: header, length, lints, and who may name rmcp.
+//! Rules about one source file or manifest: header, length, lints, and where rmcp may be used.
 
-use super::{File, Finding};
+use crate::finding::Finding;
+use crate::sources::File;
 
-const LONGEST: usize = 1000;
+const MAX_LINES: usize = 1000;
 
-/// Where rmcp may be named (design: only these rooms know its types); benches compare with it.
-const RMCP_ROOMS: [&str; 4] =
-    ["crates/onetool-server/src/mcp/", "crates/onetool-proxy/", "crates/onetool-testkit/", "crates/xtask/"];
+/// The only code that may use rmcp's types (docs/decisions/0003), and the benchmarks, which compare with it.
+const RMCP_USERS: [&str; 4] = [
+    "crates/onetool-server/src/mcp/",
+    "crates/onetool-proxy/",
+    "crates/onetool-testkit/",
+    "crates/onetool-bench/",
+];
 
 pub(super) fn check_header(file: &File, findings: &mut Vec<Finding>) {
     let first = file.text.lines().next().unwrap_or_default();
@@ -14,25 +19,25 @@ pub(super) fn check_header(file: &File, findings: &mut Vec<Finding>) {
         findings.push(Finding::new(
             &file.path,
             1,
-            "the first line is no `//!` comment: add one sentence that says what lives here",
+            "the first line is not a `//!` comment: add a sentence that says what the file contains",
         ));
     }
 }
 
 pub(super) fn check_length(file: &File, findings: &mut Vec<Finding>) {
     let lines = file.text.lines().count();
-    if lines > LONGEST {
+    if lines > MAX_LINES {
         findings.push(Finding::new(
             &file.path,
-            LONGEST + 1,
-            format!("{lines} lines, {LONGEST} at most: split the file"),
+            MAX_LINES + 1,
+            format!("{lines} lines, the limit is {MAX_LINES}: split the file"),
         ));
     }
 }
 
 pub(super) fn check_manifest(file: &File, findings: &mut Vec<Finding>) {
     let has = |section: &str| file.text.lines().any(|line| line.trim() == section);
-    // The fuzz targets are a workspace of their own, which has no lints to share.
+    // The fuzz targets are a separate workspace without shared lints.
     if !has("[package]") || has("[workspace]") {
         return;
     }
@@ -50,12 +55,12 @@ pub(super) fn check_manifest(file: &File, findings: &mut Vec<Finding>) {
     findings.push(Finding::new(
         &file.path,
         file.text.lines().count().max(1),
-        "the workspace's lints do not apply here: add `[lints]` with `workspace = true`",
+        "the workspace's lints are not enabled: add `[lints]` with `workspace = true`",
     ));
 }
 
-pub(super) fn check_rooms(file: &File, findings: &mut Vec<Finding>) {
-    if RMCP_ROOMS.iter().any(|room| file.path.starts_with(room)) || file.path.contains("/benches/") {
+pub(super) fn check_rmcp(file: &File, findings: &mut Vec<Finding>) {
+    if RMCP_USERS.iter().any(|user| file.path.starts_with(user)) {
         return;
     }
     for (index, line) in file.text.lines().enumerate() {
@@ -64,15 +69,15 @@ pub(super) fn check_rooms(file: &File, findings: &mut Vec<Finding>) {
                 &file.path,
                 index + 1,
                 format!(
-                    "rmcp is named outside its rooms: use our own type, or move the code to one of {}",
-                    RMCP_ROOMS[..3].join(", ")
+                    "rmcp is used here: use our own type, or move the code to one of {}",
+                    RMCP_USERS[..3].join(", ")
                 ),
             ));
         }
     }
 }
 
-/// Tells whether code on the line names the crate; comments and strings such as a log filter may.
+/// Returns whether the code on a line names the crate. Comments, and strings such as a log filter, may.
 fn names_rmcp(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or_default();
     code.match_indices("rmcp").any(|(at, name)| {
