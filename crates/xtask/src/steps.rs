@@ -78,6 +78,8 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
+    use anyhow::ensure;
+
     use super::*;
 
     fn steps(log: &Rc<RefCell<Vec<&'static str>>>) -> Vec<Step> {
@@ -85,7 +87,8 @@ mod tests {
             let log = log.clone();
             Step::new(name, format!("cargo xtask {name}"), move || {
                 log.borrow_mut().push(name);
-                if fails { bail!("broken") } else { Ok(()) }
+                ensure!(!fails, "broken");
+                Ok(())
             })
         };
         vec![step("one", false), step("two", true), step("three", false)]

@@ -46,8 +46,6 @@ fn parts(list: &MetaList) -> Vec<Option<bool>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn only_conditions_that_need_a_test_build_are_test_only() {
         let is_test_only = |text: &str| {

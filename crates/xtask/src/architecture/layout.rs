@@ -1,7 +1,7 @@
 //! Places the nodes of a directed graph in layers, so that edges point down and cross rarely.
 
 /// The widest layer, in pixels; GitHub shows pages about this wide.
-const MAX_WIDTH: f64 = 960.0;
+const MAX_WIDTH: f64 = 1060.0;
 /// The least space between two neighbors in a layer.
 const GAP: f64 = 22.0;
 /// The width that a long edge takes in the layers that it passes through.
@@ -74,12 +74,13 @@ fn assign_layers(widths: &[f64], edges: &[(usize, usize)]) -> Vec<usize> {
             height[*from] = height[*from].max(height[*to] + 1);
         }
     }
-    let mut bottom_up: Vec<usize> = (0..count).collect();
+    let is_connected = |node: &usize| edges.iter().any(|(from, to)| from == node || to == node);
+    let (mut bottom_up, isolated): (Vec<usize>, Vec<usize>) = (0..count).partition(is_connected);
     bottom_up.sort_by_key(|node| height[*node]);
     let mut layer = vec![0; count];
     let mut used: Vec<f64> = Vec::new();
     let has_room =
-        |used: &[f64], at: usize, width: f64| used.get(at).is_none_or(|used| used + GAP + width <= MAX_WIDTH);
+        |used: &[f64], at: usize, width: f64| used.get(at).is_none_or(|used| used + width <= MAX_WIDTH);
     for node in bottom_up.iter().copied() {
         let below = edges.iter().filter(|(from, _)| *from == node).map(|(_, to)| layer[*to] + 1);
         let mut at = below.max().unwrap_or(0);
@@ -103,6 +104,12 @@ fn assign_layers(widths: &[f64], edges: &[(usize, usize)]) -> Vec<usize> {
                 layer[node] = at;
             }
         }
+    }
+    for node in isolated {
+        let at = (0..used.len()).find(|at| has_room(&used, *at, widths[node])).unwrap_or(used.len());
+        layer[node] = at;
+        used.resize(used.len().max(at + 1), 0.0);
+        used[at] += widths[node] + GAP;
     }
     // Moving nodes up may have emptied a layer.
     let mut taken: Vec<usize> = layer.clone();
@@ -353,15 +360,16 @@ mod tests {
 
     #[test]
     fn users_are_above_what_they_use() {
-        let edges = [(0, 1), (1, 2), (0, 2), (3, 2), (4, 0), (2, 4)];
+        let edges = [(0, 1), (1, 2), (0, 2), (3, 2), (2, 4), (4, 0)];
         let layout = layout(&[80.0; 6], &edges);
         let layer = |node: usize| layout.nodes[node].0;
-        // 2 → 4 closes a cycle.
+        // 4 → 0 closes a cycle, so it goes up.
         for (from, to) in &edges[..5] {
             assert!(layer(*from) > layer(*to), "{from} {to}");
         }
         assert_eq!(layout.edges[2].len(), 3, "0 → 2 passes the layer of 1");
-        assert_eq!(layout.edges[5].first().unwrap().0, layer(2));
+        assert!(layer(4) < layer(0));
+        assert_eq!(layout.edges[5].first().unwrap().0, layer(4));
     }
 
     #[test]

@@ -71,7 +71,9 @@ impl Reader<'_> {
             declare(item, module, &mut exported_macros);
         }
         let mut collector = Collector { file, module, children: Vec::new() };
-        items.iter().for_each(|item| collector.visit_item(item));
+        for item in items {
+            collector.visit_item(item);
+        }
         let children = collector.children;
         // `#[macro_export]` puts a macro into the root.
         for name in exported_macros.into_iter().filter(|_| !path.is_empty()) {
@@ -179,13 +181,11 @@ impl Collector<'_, '_> {
     fn record(&mut self, path: Vec<String>, line: usize) {
         let place = Place { file: self.file.to_owned(), line };
         match path.first() {
-            Some(first) if is_keyword(first) => {
-                if path.len() > 1 {
-                    self.module.references.push(Reference { path, place });
-                }
+            Some(first) if !is_keyword(first) => {
+                self.module.names.entry(first.clone()).or_insert(place);
             }
-            Some(first) => drop(self.module.names.entry(first.clone()).or_insert(place)),
-            None => {}
+            Some(_) if path.len() > 1 => self.module.references.push(Reference { path, place }),
+            Some(_) | None => {}
         }
     }
 

@@ -11,6 +11,22 @@ use super::uses::Uses;
 pub(super) const PAGE: &str = "ARCHITECTURE.md";
 const END: &str = "<!-- end of generated -->";
 
+const CRATES_INTRO: &str = "\
+![The crates of the workspace and their dependencies](docs/images/crates.svg)
+
+An arrow points to a dependency; a dashed one is optional. Arrows that follow from others are omitted; the table has all of
+them. Gray crates are not published.
+
+| crate | lines | depends on | in tests also on |
+|---|--:|---|---|
+";
+
+const MODULES_INTRO: &str = "\
+An arrow means that code in one module names something in the other. Arrows that follow from others are omitted from the
+pictures; the lists have all of them.
+
+";
+
 /// The modules at the root of a library or binary, and which uses which.
 pub(super) struct ModuleGraph {
     pub(super) name: String,
@@ -138,58 +154,54 @@ fn replace(page: &str, section: &str, content: &str) -> Result<String> {
 }
 
 fn crates(packages: &[Package], lines: &BTreeMap<String, usize>) -> String {
-    let mut text = "\
-![The crates of the workspace and their dependencies](docs/images/crates.svg)
+    let rows: Vec<String> = packages
+        .iter()
+        .map(|package| {
+            let lines = thousands(lines.get(&package.name).copied().unwrap_or_default());
+            let dependencies = list(package, |kind| kind != Kind::Test);
+            let tests = list(package, |kind| kind == Kind::Test);
+            format!("| `{}` | {lines} | {dependencies} | {tests} |\n", package.name)
+        })
+        .collect();
+    CRATES_INTRO.to_owned() + &rows.concat()
+}
 
-An arrow points to a dependency; a dashed one is optional. Arrows that follow from others are omitted; the table has all of
-them. Gray crates are not published.
-
-| crate | lines | depends on | in tests also on |
-|---|--:|---|---|
-"
-    .to_owned();
-    for package in packages {
-        let list = |is_listed: fn(Kind) -> bool| {
-            let listed = package.dependencies.iter().filter(|dependency| is_listed(dependency.kind));
-            let listed = listed.map(|dependency| match dependency.kind {
-                Kind::Optional => format!("`{}` (optional)", dependency.name),
-                Kind::Required | Kind::Test => format!("`{}`", dependency.name),
-            });
-            let listed: Vec<String> = listed.collect();
-            if listed.is_empty() { "–".to_owned() } else { listed.join(", ") }
-        };
-        let lines = thousands(lines.get(&package.name).copied().unwrap_or_default());
-        let (dependencies, tests) = (list(|kind| kind != Kind::Test), list(|kind| kind == Kind::Test));
-        text.push_str(&format!("| `{}` | {lines} | {dependencies} | {tests} |\n", package.name));
-    }
-    text
+fn list(package: &Package, is_listed: fn(Kind) -> bool) -> String {
+    let listed = package.dependencies.iter().filter(|dependency| is_listed(dependency.kind));
+    let listed: Vec<String> = listed
+        .map(|dependency| match dependency.kind {
+            Kind::Optional => format!("`{}` (optional)", dependency.name),
+            Kind::Required | Kind::Test => format!("`{}`", dependency.name),
+        })
+        .collect();
+    if listed.is_empty() { "–".to_owned() } else { listed.join(", ") }
 }
 
 fn modules(graphs: &[ModuleGraph]) -> String {
-    let mut text = "\
-An arrow means that code in one module names something in the other. Arrows that follow from others are omitted from the
-pictures; the lists have all of them.
+    let sections: Vec<String> = graphs
+        .iter()
+        .map(|graph| {
+            let (name, count) = (&graph.name, graph.modules.len());
+            let lines: Vec<String> = graph.modules.iter().map(|module| module_line(graph, module)).collect();
+            format!(
+                "<details>\n<summary><code>{name}</code>: {count} modules</summary>\n\n\
+                 ![The modules of {name}]({})\n\n{}\n</details>\n",
+                picture(name),
+                lines.concat()
+            )
+        })
+        .collect();
+    MODULES_INTRO.to_owned() + &sections.join("\n")
+}
 
-"
-    .to_owned();
-    for graph in graphs {
-        let (name, count) = (&graph.name, graph.modules.len());
-        text.push_str(&format!("<details>\n<summary><code>{name}</code>: {count} modules</summary>\n\n"));
-        text.push_str(&format!("![The modules of {name}]({})\n\n", picture(name)));
-        for module in &graph.modules {
-            let used = graph.uses.keys().filter(|(from, _)| from == module).map(|(_, to)| format!("`{to}`"));
-            let used: Vec<String> = used.collect();
-            if used.is_empty() {
-                text.push_str(&format!("- `{module}`\n"));
-            } else {
-                text.push_str(&format!("- `{module}` → {}\n", used.join(", ")));
-            }
-        }
-        text.push_str("\n</details>\n\n");
+fn module_line(graph: &ModuleGraph, module: &str) -> String {
+    let used = graph.uses.keys().filter(|(from, _)| from == module).map(|(_, to)| format!("`{to}`"));
+    let used: Vec<String> = used.collect();
+    if used.is_empty() {
+        format!("- `{module}`\n")
+    } else {
+        format!("- `{module}` → {}\n", used.join(", "))
     }
-    text.truncate(text.trim_end().len());
-    text.push('\n');
-    text
 }
 
 pub(super) fn thousands(number: usize) -> String {

@@ -35,7 +35,7 @@ fn check(policy: &Policy, packages: &[Value]) -> Vec<String> {
         let text = |key: &str| package[key].as_str();
         let name = text("name").unwrap_or_default();
         let mut report = |problem: String| {
-            problems.push(format!("  {name} {}: {problem}", text("version").unwrap_or_default()))
+            problems.push(format!("  {name} {}: {problem}", text("version").unwrap_or_default()));
         };
         if let Err(reason) = policy.check(name, text("license")) {
             report(format!("{reason}; remove the crate, or add an exception with a reason"));

@@ -228,8 +228,7 @@ impl<'a> Scanner<'a> {
     fn character_or_lifetime(&mut self) {
         let mut after = self.rest[1..].chars();
         match (after.next(), after.next()) {
-            (Some('\\'), _) => self.string('\'', false),
-            (Some(_), Some('\'')) => self.string('\'', false),
+            (Some('\\'), _) | (Some(_), Some('\'')) => self.string('\'', false),
             _ => drop(self.next()),
         }
     }
@@ -295,10 +294,13 @@ mod tests {
     }
 
     #[test]
-    fn javascript_comments_are_told_from_strings_templates_and_expressions() {
+    fn javascript_comments_are_found_outside_strings_templates_and_regular_expressions() {
         let code = "/** One */\nconst a = 'x // no'; // Two\nconst r = /[/\"]\\/\\/ no/.test(b) / 2; // Three\n\
             html`<a href=\"https://x\">${b && html`//no ${c}`} // no</a>`; /* four\n five */\n";
-        assert_eq!(pieces(&javascript(code)), [(1, "* One "), (2, " Two\n Three"), (4, " four\n five ")]);
+        assert_eq!(
+            pieces(&javascript(code)),
+            [(1, "* One "), (2, " Two"), (3, " Three"), (4, " four\n five ")]
+        );
     }
 
     #[test]
