@@ -2,12 +2,17 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use xtask::cargo::{self, cargo};
 use xtask::process;
 
+/// Combinations that have warnings today. The list only shrinks: one without warnings must be removed from it.
+const KNOWN_BROKEN: &[(&str, &str)] =
+    &[("onetool", "pack-llm"), ("onetool", "pack-package"), ("onetool", "pack-ripgrep")];
+
 pub(crate) fn run() -> Result<()> {
+    let mut problems = Vec::new();
     for (package, feature) in combinations(&cargo::metadata()?)? {
         let mut command = cargo(&["clippy", "--quiet", "--ignore-rust-version", "--no-default-features"]);
         command.args(["-p", &package]);
@@ -15,9 +20,19 @@ pub(crate) fn run() -> Result<()> {
             command.args(["--features", feature]);
         }
         let start = Instant::now();
-        process::run(command.args(["--", "-D", "warnings"]))?;
-        let feature = feature.as_deref().unwrap_or("no features");
-        println!("{package:<20}{feature:<16}{:>8.1} s", start.elapsed().as_secs_f64());
+        let result = process::run(command.args(["--", "-D", "warnings"]));
+        let shown = feature.as_deref().unwrap_or("no features");
+        let is_known = KNOWN_BROKEN.contains(&(&package, shown));
+        let note = if is_known { "   in KNOWN_BROKEN" } else { "" };
+        println!("{package:<20}{shown:<16}{:>8.1} s{note}", start.elapsed().as_secs_f64());
+        match result {
+            Err(error) if !is_known => problems.push(format!("{error:#}")),
+            Ok(()) if is_known => problems.push(format!("{package} {shown}: remove it from KNOWN_BROKEN")),
+            Err(_) | Ok(()) => {}
+        }
+    }
+    if !problems.is_empty() {
+        bail!("{}", problems.join("\n"));
     }
     Ok(())
 }

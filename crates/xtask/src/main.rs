@@ -51,12 +51,14 @@ enum Command {
         /// Fail if a file would change; write nothing
         #[arg(long)]
         check: bool,
-        /// Only the drawings of the architecture, which need no build
-        #[arg(long, conflicts_with = "check")]
-        drawings: bool,
+        /// Only the files that need no build: the drawings and the Python reference
+        #[arg(long)]
+        no_build: bool,
     },
     /// Check every published crate with no features, and with each feature alone
     Features,
+    /// Build the API documentation; fail on warnings such as broken links
+    Rustdoc,
     /// Run the console blocks of README.md and docs/ against the release binary and compare their output
     Docs(docs::Options),
     /// Check the licenses, sources and versions of every dependency (deny.toml)
@@ -109,10 +111,11 @@ fn main() -> ExitCode {
         Command::Test(skip) => test::run(&skip),
         Command::Install => tools::install_all().and_then(|()| tools::chromium()),
         Command::Tidy => tidy::run(),
-        Command::Codegen { check: true, .. } => codegen::run(codegen::Mode::Check),
-        Command::Codegen { drawings: true, .. } => codegen::write_drawings(),
-        Command::Codegen { .. } => codegen::run(codegen::Mode::Write),
+        Command::Codegen { check, no_build } => {
+            codegen::run(if check { codegen::Mode::Check } else { codegen::Mode::Write }, !no_build)
+        }
         Command::Features => features::run(),
+        Command::Rustdoc => ci::rustdoc(),
         Command::Docs(options) => docs::run(&options),
         Command::Deny => deny::run(),
         Command::Conformance { keep_going } => conformance::run(keep_going),
