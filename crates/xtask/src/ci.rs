@@ -23,7 +23,7 @@ pub(crate) fn steps() -> Vec<Step> {
         Step::new("rustdoc", "cargo xtask rustdoc", rustdoc),
         tests(),
         Step::cargo("doc-tests", &["test", "--ignore-rust-version", "--workspace", "--doc"]),
-        Step::new("codegen", "cargo xtask codegen --check", || codegen::run(codegen::Mode::Check, true)),
+        Step::new("codegen", "cargo xtask codegen --check", codegen::check),
         Step::new("deny", "cargo xtask deny", deny::run),
     ]
 }

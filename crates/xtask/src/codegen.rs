@@ -10,10 +10,14 @@ use xtask::process;
 use crate::architecture::{Architecture, Generated};
 use crate::{python_page, sources};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Write,
-    Check,
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Fail if a file would change; write nothing
+    #[arg(long)]
+    check: bool,
+    /// Only the files that need no build: the drawings and the Python reference
+    #[arg(long)]
+    no_build: bool,
 }
 
 /// The committed files and the arguments of `onetool` that print them.
@@ -22,15 +26,15 @@ const PRINTED: [(&str, &[&str]); 2] =
 const COVERAGE: &str = "crates/onetool-sandbox/tests/coverage.md";
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
-/// Writes or checks the generated files; without a build, only those that do not come from the binary.
-pub(crate) fn run(mode: Mode, build: bool) -> Result<()> {
-    let mut stale = match mode {
-        Mode::Check => check_drawings()?,
-        Mode::Write => compare(drawings()?, mode)?,
-    };
-    stale.extend(compare(vec![python_page()?], mode)?);
-    if build {
-        stale.extend(compare(printed()?, mode)?);
+pub(crate) fn check() -> Result<()> {
+    run(&Options { check: true, no_build: false })
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let mut stale = if options.check { check_drawings()? } else { compare(drawings()?, options)? };
+    stale.extend(compare(vec![python_page()?], options)?);
+    if !options.no_build {
+        stale.extend(compare(printed()?, options)?);
     }
     if !stale.is_empty() {
         bail!("out of date; run `cargo xtask codegen`:\n{}", stale.join("\n"));
@@ -69,7 +73,7 @@ fn check_drawings() -> Result<Vec<String>> {
 }
 
 /// Writes the files that differ, or returns them.
-fn compare(generated: Vec<Generated>, mode: Mode) -> Result<Vec<String>> {
+fn compare(generated: Vec<Generated>, options: &Options) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for Generated { path, text } in generated {
         let file = root().join(&path);
@@ -78,12 +82,11 @@ fn compare(generated: Vec<Generated>, mode: Mode) -> Result<Vec<String>> {
             println!("{path}: up to date");
             continue;
         }
-        match mode {
-            Mode::Check => stale.push(path),
-            Mode::Write => {
-                fs::write(&file, text).with_context(|| format!("cannot write {path}"))?;
-                println!("{path}: written");
-            }
+        if options.check {
+            stale.push(path);
+        } else {
+            fs::write(&file, text).with_context(|| format!("cannot write {path}"))?;
+            println!("{path}: written");
         }
     }
     Ok(stale)

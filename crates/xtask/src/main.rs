@@ -42,19 +42,12 @@ enum Command {
     Ci(steps::Skip),
     /// Install what is missing, then run ci, the attacks, the conformance suite, real clients and servers, and the browser
     Test(steps::Skip),
-    /// Install the pinned npm and PyPI packages under ~/.cache/onetool
+    /// Install the pinned npm and PyPI packages under ~/.cache/onetool, and PostgreSQL and Chromium from Debian
     Install,
     /// Check the conventions that no compiler checks: module cycles, sizes, requirement ids, wording
     Tidy,
     /// Write the generated files: drawings of the architecture, configuration schema, CLI and Python references
-    Codegen {
-        /// Fail if a file would change; write nothing
-        #[arg(long)]
-        check: bool,
-        /// Only the files that need no build: the drawings and the Python reference
-        #[arg(long)]
-        no_build: bool,
-    },
+    Codegen(codegen::Options),
     /// Check every published crate with no features, and with each feature alone
     Features,
     /// Build the API documentation; fail on warnings such as broken links
@@ -111,9 +104,7 @@ fn main() -> ExitCode {
         Command::Test(skip) => test::run(&skip),
         Command::Install => tools::install_all().and_then(|()| tools::chromium()),
         Command::Tidy => tidy::run(),
-        Command::Codegen { check, no_build } => {
-            codegen::run(if check { codegen::Mode::Check } else { codegen::Mode::Write }, !no_build)
-        }
+        Command::Codegen(options) => codegen::run(&options),
         Command::Features => features::run(),
         Command::Rustdoc => ci::rustdoc(),
         Command::Docs(options) => docs::run(&options),

@@ -25,6 +25,7 @@ use page::{ModuleGraph, PAGE};
 use svg::{Edge, Node, Style};
 use uses::{Uses, uses};
 
+const THIS_FILE: &str = "crates/xtask/src/architecture/mod.rs";
 const CRATES_PICTURE: &str = "docs/images/crates.svg";
 
 /// The most lines that the `src` of a crate may have.
@@ -74,13 +75,14 @@ const KNOWN_CYCLES: &[(&str, &[&str])] = &[
 /// The dependencies in the workspace.
 pub(crate) struct Architecture {
     packages: Vec<Package>,
-    /// The modules of each library and binary: its name, and the uses between siblings by their parent.
+    /// The modules of each library and binary.
     crates: Vec<Crate>,
 }
 
 struct Crate {
     name: String,
     top_modules: BTreeSet<String>,
+    /// The uses between modules with the same parent, by the parent's path.
     uses: BTreeMap<ModulePath, Uses>,
 }
 
@@ -118,30 +120,24 @@ impl Architecture {
 
     fn check_cycles(&self, known: &[(&str, &[&str])]) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let mut still_known: BTreeSet<(&str, &str)> = BTreeSet::new();
+        let known = known.iter().flat_map(|(parent, modules)| {
+            modules.iter().map(move |module| ((*parent).to_owned(), (*module).to_owned()))
+        });
+        let mut known: BTreeSet<(String, String)> = known.collect();
         for (parent, uses) in self.crates.iter().flat_map(Crate::levels) {
             let edges = uses.keys().map(|(from, to)| (from.as_str(), to.as_str()));
             for (group, shortest) in cycles(edges) {
-                let excused = known.iter().find(|(name, _)| *name == parent).map(|(_, modules)| *modules);
-                let (old, new): (Vec<&str>, Vec<&str>) =
-                    group.iter().partition(|module| excused.is_some_and(|it| it.contains(module)));
-                let known_parent = known.iter().map(|(name, _)| *name).find(|name| *name == parent);
-                still_known.extend(
-                    known_parent.into_iter().flat_map(|parent| old.iter().map(move |it| (parent, *it))),
-                );
-                if !new.is_empty() {
+                let is_new = |module: &&&str| !known.remove(&(parent.clone(), (**module).to_owned()));
+                if group.iter().filter(is_new).count() > 0 {
                     findings.push(describe_cycle(&parent, &group, &shortest, uses));
                 }
             }
         }
-        for (parent, module) in known.iter().flat_map(|(parent, it)| it.iter().map(move |it| (*parent, *it)))
-        {
-            if !still_known.contains(&(parent, module)) {
-                let message =
-                    format!("`{module}` of `{parent}` is no longer in a cycle: remove it from KNOWN_CYCLES");
-                findings.push(Finding::new("crates/xtask/src/architecture/mod.rs", 1, message));
-            }
-        }
+        findings.extend(known.iter().map(|(parent, module)| {
+            let message =
+                format!("`{module}` of `{parent}` is no longer in a cycle: remove it from KNOWN_CYCLES");
+            Finding::new(THIS_FILE, 1, message)
+        }));
         findings
     }
 
@@ -157,12 +153,12 @@ impl Architecture {
                 findings.push(Finding::new(&format!("crates/{name}/src"), 1, message));
             } else if package.lines <= MAX_CRATE_LINES && is_known {
                 let message = format!("`{name}` has only {lines} lines: remove it from KNOWN_LARGE");
-                findings.push(Finding::new("crates/xtask/src/architecture/mod.rs", 1, message));
+                findings.push(Finding::new(THIS_FILE, 1, message));
             }
         }
         for name in known.iter().filter(|name| !self.packages.iter().any(|package| package.name == **name)) {
             let message = format!("there is no crate `{name}`: remove it from KNOWN_LARGE");
-            findings.push(Finding::new("crates/xtask/src/architecture/mod.rs", 1, message));
+            findings.push(Finding::new(THIS_FILE, 1, message));
         }
         findings
     }

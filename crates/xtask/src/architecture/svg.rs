@@ -125,7 +125,7 @@ fn width(node: &Node) -> f64 {
     (number(characters) * CHARACTER + 2.0 * PADDING).round()
 }
 
-/// Removes the edges whose ends are connected without them.
+/// Removes the edges whose ends are connected without them; for a solid edge, without dashed ones.
 fn reduce(count: usize, mut edges: Vec<Edge>) -> Vec<Edge> {
     let mut at = 0;
     while at < edges.len() {
@@ -134,7 +134,8 @@ fn reduce(count: usize, mut edges: Vec<Edge>) -> Vec<Edge> {
         let mut queue = vec![from];
         while let Some(node) = queue.pop() {
             for (other, edge) in edges.iter().enumerate() {
-                if edge.from == node && other != at && !reached[edge.to] {
+                let counts = style != Style::Solid || edge.style != Style::Dashed;
+                if edge.from == node && other != at && counts && !reached[edge.to] {
                     reached[edge.to] = true;
                     queue.push(edge.to);
                 }
@@ -219,6 +220,8 @@ mod tests {
         let kept = reduce(4, vec![edge(0, 1), edge(1, 2), edge(0, 2), edge(0, 3), edge(3, 2)]);
         let kept: Vec<_> = kept.iter().map(|edge| (edge.from, edge.to)).collect();
         assert_eq!(kept, [(0, 1), (1, 2), (0, 3), (3, 2)]);
+        let optional = Edge { from: 0, to: 1, style: Style::Dashed };
+        assert_eq!(reduce(3, vec![optional, edge(1, 2), edge(0, 2)]).len(), 3);
     }
 
     #[test]
