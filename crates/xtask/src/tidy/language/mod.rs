@@ -41,7 +41,6 @@ const NOT_YET: &[&str] = &[
     "docs/cli.md",
     "docs/configuration.md",
     "docs/decisions/",
-    "docs/packs.md",
     "crates/onetool/",
     "crates/onetool-cage/",
     "crates/onetool-cli/",
@@ -177,8 +176,11 @@ fn find(words: &[Word], file: &File, findings: &mut Vec<Finding>) {
     for (at, word) in words.iter().enumerate() {
         let phrases = PHRASES.get(word.text.as_str()).into_iter().flatten();
         for phrase in phrases.filter(|phrase| phrase.matches(words, at)) {
-            let message =
-                format!("'{}' reads as if translated: write {} (STYLE.md)", phrase.words, phrase.advice);
+            let message = format!(
+                "'{}' reads as if translated: write {} (STYLE.md)",
+                phrase.words.trim_end_matches(" ."),
+                phrase.advice
+            );
             findings.push(Finding::new(&file.path, word.line, message));
         }
     }

@@ -45,6 +45,7 @@ pub(super) fn words(text: &str, first_line: usize, markup: Markup) -> Vec<Word> 
         }
         reader.read_line(line);
     }
+    reader.separate();
     reader.words
 }
 
