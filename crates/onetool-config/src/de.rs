@@ -1,6 +1,6 @@
 //! Deserializes a tree into typed values, with the line and the path of the key in every error.
 //!
-//! Converting to JSON first would not do: where a string is expected, a plain scalar must be the text as written, and
+//! The tree is not converted to JSON first: where a string is expected, a plain scalar must be the text as written, and
 //! errors must name the expected type without quoting the value.
 
 use std::fmt::{self, Display};
@@ -14,7 +14,7 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 use serde::{Deserialize, forward_to_deserialize_any};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::error::ConfigError;
 use crate::tree::{Entry, Kind, Location, Node, absolute_path, join_key};
@@ -25,14 +25,28 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(node: &'de Node, path: &str) -> Res
     T::deserialize(node).map_err(|error| error.under(path).into_config_error(&node.at))
 }
 
-/// Makes the error for a node at the key `path` that is not of the expected type.
+/// Returns the error for a node at the key `path` that is not of the expected type.
 pub(crate) fn wrong_type(node: &Node, expected: &str, path: &str) -> ConfigError {
-    let found = match &node.kind {
-        Kind::Map(_) => Unexpected::Map,
-        Kind::Seq(_) => Unexpected::Seq,
-        Kind::Scalar(_) => Unexpected::Str(""),
+    let value = match &node.kind {
+        Kind::Scalar(scalar) => scalar.value(),
+        _ => Value::Null,
+    };
+    let found = match (&node.kind, &value) {
+        (Kind::Map(_), _) => Unexpected::Map,
+        (Kind::Seq(_), _) => Unexpected::Seq,
+        (Kind::Scalar(_), Value::Bool(flag)) => Unexpected::Bool(*flag),
+        (Kind::Scalar(_), Value::Number(number)) => unexpected_number(number),
+        (Kind::Scalar(_), _) => Unexpected::Str(""),
     };
     Mismatch::invalid_type(found, &expected).under(path).into_config_error(&node.at)
+}
+
+fn unexpected_number(number: &Number) -> Unexpected<'static> {
+    match (number.as_u64(), number.as_i64(), number.as_f64()) {
+        (Some(number), _, _) => Unexpected::Unsigned(number),
+        (_, Some(number), _) => Unexpected::Signed(number),
+        (_, _, number) => Unexpected::Float(number.unwrap_or_default()),
+    }
 }
 
 #[derive(Debug)]
@@ -43,7 +57,7 @@ enum Problem {
     Other(String),
 }
 
-/// A value of the wrong form; collects the path of its key on the way up.
+/// A value of the wrong form. The path of its key grows while the error propagates.
 #[derive(Debug)]
 pub(crate) struct Mismatch {
     problem: Problem,
@@ -111,15 +125,19 @@ impl serde::de::Error for Mismatch {
             "a boolean" => "true or false".to_owned(),
             "a string" => "text".to_owned(),
             "a sequence" => "a list".to_owned(),
-            "f64" => "a number".to_owned(),
-            "u64" | "usize" => "a whole number, 0 or more".to_owned(),
+            "f32" | "f64" => "a number".to_owned(),
+            "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more".to_owned(),
+            "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number".to_owned(),
             other => other.to_owned(),
         };
         Self::new(Problem::Type { expected, found })
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::invalid_type(unexpected, expected)
+        match unexpected {
+            Unexpected::Unsigned(_) => Self::custom("the number is too large"),
+            _ => Self::invalid_type(unexpected, expected),
+        }
     }
 
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
@@ -212,7 +230,7 @@ impl<'de> Deserializer<'de> for &'de Node {
     ) -> Result<V::Value, Mismatch> {
         match &self.kind {
             Kind::Scalar(scalar) => {
-                visitor.visit_enum(Word(&scalar.text)).map_err(|error: Mismatch| error.at(&self.at))
+                visitor.visit_enum(VariantName(&scalar.text)).map_err(|error: Mismatch| error.at(&self.at))
             }
             _ => self.deserialize_any(visitor),
         }
@@ -280,9 +298,9 @@ impl<'de> MapAccess<'de> for Entries<'de> {
 }
 
 /// A scalar that names an enum variant.
-struct Word<'de>(&'de str);
+struct VariantName<'de>(&'de str);
 
-impl<'de> EnumAccess<'de> for Word<'de> {
+impl<'de> EnumAccess<'de> for VariantName<'de> {
     type Error = Mismatch;
     type Variant = Self;
 
@@ -291,7 +309,7 @@ impl<'de> EnumAccess<'de> for Word<'de> {
     }
 }
 
-impl<'de> VariantAccess<'de> for Word<'de> {
+impl<'de> VariantAccess<'de> for VariantName<'de> {
     type Error = Mismatch;
 
     fn unit_variant(self) -> Result<(), Mismatch> {

@@ -1,4 +1,4 @@
-//! A configuration with all its files, and how to read one.
+//! A configuration that was read from its files, and the functions that read one.
 
 use std::path::{Path, absolute};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::secrets_file::read_secrets;
 use crate::section::Section;
 use crate::tree::Node;
 
-/// The file next to the main one that holds the values of variables.
+/// The name of the file next to the main one that contains the values of variables.
 pub const SECRETS_FILE: &str = "secrets.yaml";
 
-/// A configuration as read from its files, before any key has a meaning.
+/// A configuration that was read from its files. Its keys have no meaning yet.
 #[derive(Debug)]
 pub struct Document {
     /// Every file: the main one, its includes and the secrets.
@@ -52,9 +52,10 @@ pub fn read(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Documen
     Ok(document)
 }
 
-/// Reads the configuration at `path` twice over: as written, and with variables expanded where they are set.
+/// Reads the configuration at `path` and returns it in two forms: as written, and with variables expanded.
 ///
-/// For showing what a configuration would do before anyone trusts it. An unset variable stays as `${NAME}`.
+/// Use this to show what a configuration would do before the operator trusts it. An unset variable without a default
+/// stays `${NAME}`.
 ///
 /// # Errors
 /// When a file cannot be read or is not YAML.
@@ -63,17 +64,26 @@ pub fn read_as_written(
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(Document, Document), ConfigError> {
     let (written, secrets) = read_files(path)?;
-    let mut tree = written.tree.clone();
-    let lenient = |name: &str| env(name).or_else(|| Some(format!("${{{name}}}")));
-    Variables::new(secrets, &lenient).expand(&mut tree, "")?;
-    let expanded = Document { tree, ..Document::new(written.tree.clone()) };
+    let mut expanded = Document::new(written.tree.clone());
+    Variables::new(secrets, env).keep_unset().expand(&mut expanded.tree, "")?;
     Ok((written, expanded))
 }
 
-/// Parses a configuration that is `text` alone, as if it were the file at `path`.
+/// Parses `text` as if it were a configuration file at `path`. It cannot include other files, and there is no
+/// `secrets.yaml`.
 ///
 /// # Errors
 /// At the first problem, with its line.
+///
+/// ```
+/// # fn main() -> Result<(), onetool_config::ConfigError> {
+/// let env = |name: &str| (name == "NAME").then(|| "Ada".to_owned());
+/// let document = onetool_config::parse_text("greeting: Hello ${NAME}", "/onetool.yaml".as_ref(), &env)?;
+/// let greeting: String = document.root().field("greeting").read()?;
+/// assert_eq!(greeting, "Hello Ada");
+/// # Ok(())
+/// # }
+/// ```
 pub fn parse_text(
     text: &str,
     path: &Path,

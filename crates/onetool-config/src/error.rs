@@ -24,7 +24,7 @@ pub enum ConfigError {
         path: PathBuf,
         /// The line that includes the file, if one does.
         at: Option<Location>,
-        /// The system's error.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -41,7 +41,7 @@ pub enum ConfigError {
     /// A file includes itself.
     #[error("include cycle: {}", chain.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(" -> "))]
     Cycle {
-        /// The files from the first to itself again.
+        /// The files of the cycle; the last one is the first one again.
         chain: Vec<PathBuf>,
         /// The line that closes the cycle.
         at: Location,
@@ -85,7 +85,7 @@ pub enum ConfigError {
     MissingKey {
         /// The key.
         key: &'static str,
-        /// The path of the map that lacks it.
+        /// The path of the map that requires it.
         section: String,
         /// Where that map begins.
         at: Location,
@@ -114,7 +114,7 @@ pub enum ConfigError {
     },
     /// Two tools, resources or prompts with the same name.
     #[error("duplicate {kind} '{name}', first defined at {first}")]
-    Twice {
+    Duplicate {
         /// The kind: tool, resource or prompt.
         kind: &'static str,
         /// The name or URI.
@@ -137,7 +137,7 @@ impl ConfigError {
         }
     }
 
-    /// Returns where the error is; `None` if the main file cannot be read.
+    /// Returns where the error is; `None` if it is the main file that cannot be read.
     pub fn location(&self) -> Option<&Location> {
         match self {
             Self::Read { at, .. } => at.as_ref(),
@@ -149,11 +149,11 @@ impl ConfigError {
             | Self::MissingKey { at, .. }
             | Self::Type { at, .. }
             | Self::Invalid { at, .. }
-            | Self::Twice { at, .. } => Some(at),
+            | Self::Duplicate { at, .. } => Some(at),
         }
     }
 
-    /// Returns how to fix it, if the message does not already say so.
+    /// Returns how to fix the error, if the message does not say so.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Syntax { hint, .. } => hint.clone(),
@@ -165,7 +165,8 @@ impl ConfigError {
         }
     }
 
-    /// Formats the full error: `error at /path/onetool.yaml:12: message`, with the hint on a second line.
+    /// Formats the error with its location, cause and hint: `error at /path/onetool.yaml:12: message`, then `hint: …` on
+    /// a second line.
     pub fn report(&self) -> String {
         let place = self.location().map_or_else(String::new, |at| format!(" at {at}"));
         let hint = self.hint().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
@@ -177,8 +178,8 @@ impl ConfigError {
     pub fn scrubbed(mut self, redactor: &Redactor) -> Self {
         let texts: &mut [&mut String] = match &mut self {
             Self::Invalid { message, .. } => &mut [message],
-            Self::Twice { name, .. } => &mut [name],
-            // The others contain only keys, paths and our own words, which no variable can reach.
+            Self::Duplicate { name, .. } => &mut [name],
+            // The other messages contain only keys, paths and fixed text, and variables are not expanded in keys.
             _ => &mut [],
         };
         for text in texts {

@@ -10,11 +10,18 @@ pub(crate) struct Variables<'a> {
     secrets: IndexMap<String, String>,
     env: &'a dyn Fn(&str) -> Option<String>,
     from_env: Vec<String>,
+    /// Whether an unset variable without a default stays `${NAME}` instead of being an error.
+    keeps_unset: bool,
 }
 
 impl<'a> Variables<'a> {
     pub(crate) fn new(secrets: IndexMap<String, String>, env: &'a dyn Fn(&str) -> Option<String>) -> Self {
-        Self { secrets, env, from_env: Vec::new() }
+        Self { secrets, env, from_env: Vec::new(), keeps_unset: false }
+    }
+
+    /// Leaves unset variables without a default as written.
+    pub(crate) fn keep_unset(self) -> Self {
+        Self { keeps_unset: true, ..self }
     }
 
     /// Returns every value that must not be shown.
@@ -31,7 +38,7 @@ impl<'a> Variables<'a> {
         Some(value)
     }
 
-    /// Expands every value of the tree. Keys and structure do not change: an expanded value is always a scalar.
+    /// Expands every value of the tree. Keys and structure do not change: an expanded value is still a scalar.
     pub(crate) fn expand(&mut self, node: &mut Node, path: &str) -> Result<(), ConfigError> {
         match &mut node.kind {
             Kind::Scalar(scalar) if scalar.text.contains("${") => {
@@ -74,11 +81,14 @@ impl<'a> Variables<'a> {
             }
             // As in a shell, the default after `:-` also replaces an empty value.
             let value = self.get(name).filter(|it| default.is_none() || !it.is_empty());
-            let Some(value) = value.or_else(|| default.map(str::to_owned)) else {
-                let (name, key) = (name.to_owned(), path.to_owned());
-                return Err(ConfigError::Variable { name, key, at: at.clone() });
-            };
-            expanded.push_str(&value);
+            match value.or_else(|| default.map(str::to_owned)) {
+                Some(value) => expanded.push_str(&value),
+                None if self.keeps_unset => expanded.extend(["${", name, "}"]),
+                None => {
+                    let (name, key) = (name.to_owned(), path.to_owned());
+                    return Err(ConfigError::Variable { name, key, at: at.clone() });
+                }
+            }
             rest = after;
         }
         expanded.push_str(rest);

@@ -1,4 +1,4 @@
-//! Files → one tree: `include` and how included files merge.
+//! Reads files into one tree: `include`, and how included files are merged.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
@@ -29,7 +29,7 @@ pub(crate) fn read_text(path: &Path, at: Option<&Location>) -> Result<String, Co
     let mut text = String::new();
     let mut options = OpenOptions::new();
     options.read(true);
-    // Opening a pipe must not block, and a terminal must not become ours.
+    // Opening a pipe must not block, and a terminal must not become our controlling terminal.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     options.custom_flags(flags.bits().cast_signed());
     let outcome = options.open(path).and_then(|file| {
@@ -139,7 +139,7 @@ fn included_files(includes: Option<Entry>) -> Result<Vec<(String, Location)>, Co
     items.into_iter().map(file).collect()
 }
 
-/// Merges two files. Top-level lists are joined; a key that `winner` leaves empty is ignored.
+/// Merges two files. Top-level lists are joined; keys without a value in `winner` are ignored.
 fn merge_files(mut base: Node, winner: Node) -> Node {
     let (Kind::Map(base_entries), Kind::Map(entries)) = (&mut base.kind, winner.kind) else {
         return base;

@@ -33,3 +33,6 @@ pub use section::Section;
 pub use template::{TemplateNames, is_template};
 pub use tree::Location;
 pub use value::{AtLeast, FilePath, HttpUrl, NonEmpty, Seconds};
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! YAML text → tree, with limits that hold against hostile files.
+//! Parses YAML text into a tree, within limits that also hold for hostile files.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,10 +10,10 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use crate::error::ConfigError;
 use crate::tree::{Entry, Kind, Location, Node, Scalar};
 
-/// Maximum nesting; the code after the parser relies on it to recurse safely.
+/// Maximum nesting. Code that recurses over the tree relies on it.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// How many more nodes all files of one configuration may have, counting copies made by aliases.
+/// The number of nodes that the files of one configuration may still add, counting copies made by aliases.
 pub(crate) struct Budget(pub(crate) usize);
 
 impl Default for Budget {
@@ -34,7 +34,7 @@ impl Budget {
 
 /// Parses the single document in `text`; an empty file is an empty map.
 ///
-/// This reads the parser's events, because its own tree builder recurses without a limit.
+/// Builds the tree from the parser's events, because the parser's own tree builder recurses without a limit.
 pub(crate) fn parse(text: &str, file: &Arc<Path>, budget: &mut Budget) -> Result<Node, ConfigError> {
     let at = |line| Location { file: Arc::clone(file), line };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -92,7 +92,7 @@ impl Builder<'_> {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let is_plain = style == ScalarStyle::Plain && !is_text(tag.as_deref())?;
-                // The parser places an empty value at the next token; report the line of its key instead.
+                // The parser locates an empty value at the next token; use the line of its key instead.
                 let key_line = self.key_line().filter(|_| text.is_empty() && is_plain);
                 let at = key_line.unwrap_or(at).clone();
                 let scalar = Scalar { text: text.into_owned(), is_plain, is_expanded: false };

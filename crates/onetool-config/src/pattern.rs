@@ -1,11 +1,12 @@
-//! Files that match the patterns of a configuration.
+//! Files that match patterns of a configuration.
 
 use std::path::{Path, PathBuf};
 
 use onetool_core::PackError;
 
-/// Returns the files that match the patterns, each once, in the order of the patterns and then of their names. A
-/// pattern without wildcards must be a file.
+/// Returns the files that match the patterns, each once: in the order of the patterns, sorted by name for each.
+///
+/// A pattern that is invalid, or that has no wildcards and is not a file, is an error in the list.
 pub fn matching_files(patterns: &[PathBuf]) -> Vec<Result<PathBuf, PackError>> {
     let mut files: Vec<Result<PathBuf, PackError>> = Vec::new();
     for file in patterns.iter().flat_map(|it| matching(it)) {

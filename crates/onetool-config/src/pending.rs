@@ -1,23 +1,32 @@
-//! Changes that an agent asked for and only the operator may make.
+//! Changes to a configuration that an agent requested and only the operator may make.
 
 use indexmap::IndexMap;
 
-/// Collects the settings that wait for the operator, by their keys, each with what changed.
+/// The settings that wait for the operator: their keys, each with what changed.
 ///
-/// An agent can reload the configuration, and must not gain rights by it: whatever would widen them keeps its old
-/// value and is listed here.
+/// An agent can reload the configuration but must not gain rights that way. A setting that would widen them keeps its
+/// old value and is listed here.
+///
+/// ```
+/// use onetool_config::PendingChanges;
+///
+/// let mut pending = PendingChanges::default();
+/// let read_only = pending.choose("packs.file.read_only", "off", &true, false, false);
+/// assert!(read_only);
+/// assert_eq!(pending.into_keys(), ["packs.file.read_only (off)"]);
+/// ```
 #[derive(Debug, Default)]
 pub struct PendingChanges {
     keys: Vec<String>,
 }
 
 impl PendingChanges {
-    /// Notes a setting that waits.
+    /// Adds a setting that waits.
     pub fn add(&mut self, key: &str, change: &str) {
         self.keys.push(format!("{key} ({change})"));
     }
 
-    /// Returns `new` if it is allowed; otherwise notes that it waits and returns `old`.
+    /// Returns `new` if it is allowed; otherwise adds the setting and returns `old`.
     pub fn choose<T: Clone>(&mut self, key: &str, change: &str, old: &T, new: T, is_allowed: bool) -> T {
         if is_allowed {
             return new;
@@ -26,15 +35,16 @@ impl PendingChanges {
         old.clone()
     }
 
-    /// Returns `new` if it is `old`; otherwise notes that it waits and returns `old`.
+    /// Returns `old`, and adds the setting if `new` differs.
     pub fn keep<T: Clone + PartialEq>(&mut self, key: &str, old: &T, new: T) -> T {
         let is_same = new == *old;
         self.choose(key, "changed", old, new, is_same)
     }
 
-    /// Takes a section of named entries: entries may go, and change as far as `allowed` says; new ones wait.
+    /// Returns the allowed part of a change to a map of named entries: entries may be removed, and changed as far as
+    /// `allowed` permits; new ones wait.
     ///
-    /// `allowed` returns the part of the change from its first to its second argument that an agent may make.
+    /// `allowed` gets the old and the new entry and returns the entry to use.
     pub fn entries<T: Clone + PartialEq>(
         &mut self,
         section: &str,
@@ -42,7 +52,7 @@ impl PendingChanges {
         new: IndexMap<String, T>,
         allowed: impl Fn(&T, &T) -> T,
     ) -> IndexMap<String, T> {
-        let mut taken = IndexMap::new();
+        let mut entries = IndexMap::new();
         for (name, new) in new {
             let key = format!("{section}.{name}");
             match old.get(&name) {
@@ -52,14 +62,14 @@ impl PendingChanges {
                     if allowed != new {
                         self.add(&key, "changed");
                     }
-                    taken.insert(name, allowed);
+                    entries.insert(name, allowed);
                 }
             }
         }
-        taken
+        entries
     }
 
-    /// Returns the collected keys.
+    /// Returns the settings, such as `servers.github (new)`.
     pub fn into_keys(self) -> Vec<String> {
         self.keys
     }

@@ -1,4 +1,4 @@
-//! `secrets.yaml`: values of variables that stay out of the main file.
+//! `secrets.yaml`: values of variables that are kept out of the main file.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::parse::{Budget, parse};
 use crate::section::Section;
 use crate::tree::{Entry, Kind};
 
-/// Reads a flat map of names to values; without a file there are none. Warns if others can read the file.
+/// Reads a flat map of names to values; empty if there is no file. Warns if other users can read the file.
 pub(crate) fn read_secrets(
     path: &Path,
     warnings: &mut Vec<String>,

@@ -9,7 +9,7 @@ use crate::de;
 use crate::error::ConfigError;
 use crate::tree::{Kind, Location, Node, absolute_path, join_key};
 
-/// A key, which may have no value; it always knows the nearest line.
+/// A key of a configuration, whether or not it is set. It always has a location: that of the nearest line.
 ///
 /// ```
 /// # fn main() -> Result<(), onetool_config::ConfigError> {
@@ -22,8 +22,8 @@ use crate::tree::{Kind, Location, Node, absolute_path, join_key};
 /// let document = onetool_config::parse_text("limits: {calls: 3}", "/onetool.yaml".as_ref(), &|_| None)?;
 /// let limits: Limits = document.root().field("limits").read()?;
 /// assert_eq!(limits, Limits { calls: 3 });
-/// let absent: Limits = document.root().field("other").read()?;
-/// assert_eq!(absent, Limits::default());
+/// let missing: Limits = document.root().field("other").read()?;
+/// assert_eq!(missing, Limits::default());
 /// # Ok(())
 /// # }
 /// ```
@@ -44,17 +44,17 @@ impl<'a> Section<'a> {
         &self.path
     }
 
-    /// Returns where the value is, or the nearest line above it.
+    /// Returns the location of the value, or of the nearest key above it.
     pub fn location(&self) -> &'a Location {
         self.at
     }
 
-    /// Returns whether the key is written down, with or without a value.
+    /// Returns whether the file contains the key, with or without a value.
     pub fn is_present(&self) -> bool {
         self.node.is_some()
     }
 
-    /// Returns whether a variable is part of the value, so that messages must not quote it.
+    /// Returns whether the value contains a variable; messages must not quote such a value.
     pub fn is_expanded(&self) -> bool {
         matches!(self.node.map(|node| &node.kind), Some(Kind::Scalar(scalar)) if scalar.is_expanded)
     }
@@ -67,7 +67,7 @@ impl<'a> Section<'a> {
         Self { at: entry.map_or(self.at, |it| &it.value.at), path, node: entry.map(|it| &it.value) }
     }
 
-    /// Returns an item of this list.
+    /// Returns the item of this list at `index`.
     #[must_use]
     pub fn item(&self, index: usize) -> Self {
         let node = self.nodes().get(index);
@@ -96,15 +96,15 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Returns the absolute form of a path that is written in this file.
+    /// Makes a path absolute. Relative paths start at the directory of the file that contains this key.
     pub fn absolute_path(&self, path: &str) -> PathBuf {
         absolute_path(path, self.at)
     }
 
-    /// Reads the value. A key that is absent or empty has the default.
+    /// Reads the value; a missing or empty key has the default.
     ///
     /// # Errors
-    /// When the value does not have the form of `T`.
+    /// When the value is not a valid `T`.
     pub fn read<T: DeserializeOwned + Default>(&self) -> Result<T, ConfigError> {
         match self.node {
             Some(node) if !node.is_null() => de::read(node, &self.path),
@@ -112,18 +112,18 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Reads the value, which must be there.
+    /// Reads a value that is required.
     ///
     /// # Errors
-    /// When the value does not have the form of `T`.
+    /// When the key is missing, or the value is not a valid `T`.
     pub fn read_required<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         match self.node {
             Some(node) => de::read(node, &self.path),
-            None => Err(self.invalid("is required")),
+            None => Err(self.invalid("a value is required")),
         }
     }
 
-    /// Reads every entry of this map with `read`; an absent map has no entries.
+    /// Reads every entry of this map with `read`; a missing map has no entries.
     ///
     /// # Errors
     /// When this is not a map, or when `read` fails.
@@ -139,7 +139,7 @@ impl<'a> Section<'a> {
         self.keys().map(entry).collect()
     }
 
-    /// Reads every item of this list with `read`; an absent list has no items.
+    /// Reads every item of this list with `read`; a missing list has no items.
     ///
     /// # Errors
     /// When this is not a list, or when `read` fails.
@@ -154,10 +154,10 @@ impl<'a> Section<'a> {
         self.items().map(|item| read(&item)).collect()
     }
 
-    /// Rejects keys of this map other than `known`.
+    /// Rejects keys of this map that are not in `known`.
     ///
     /// # Errors
-    /// Names the first unknown key, and the known one that is most similar.
+    /// At the first unknown key; suggests the most similar known key.
     pub fn check_keys(&self, known: &[&str]) -> Result<(), ConfigError> {
         match self.keys().find(|key| !known.contains(key)) {
             Some(key) => {
@@ -168,7 +168,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Makes the error for a value that breaks a rule.
+    /// Returns the error for a value that breaks a rule.
     pub fn invalid(&self, message: impl Into<String>) -> ConfigError {
         ConfigError::Invalid { key: self.path.clone(), message: message.into(), at: self.at.clone() }
     }

@@ -24,13 +24,13 @@ impl TemplateNames {
         Self(None)
     }
 
-    /// Checks that `text` is a template that uses only these names.
+    /// Checks that `text` is a valid template and uses only these names.
     ///
     /// # Errors
-    /// Names the part that is invalid, unless a variable is part of the text.
+    /// The message quotes the invalid part, unless the text contains a variable.
     pub fn check(&self, text: &str, section: &Section<'_>) -> Result<(), ConfigError> {
         let environment = Environment::new();
-        // A part of a variable's value would get past the redactor, so a text that contains one is never quoted.
+        // The redactor does not recognize a part of a variable's value, so such a text must not be quoted.
         let is_secret = section.is_expanded();
         let template = environment.template_from_str(text).map_err(|error| {
             let detail = error.detail().filter(|_| !is_secret).unwrap_or("unbalanced {{ }} or {% %}");
@@ -40,7 +40,7 @@ impl TemplateNames {
         let globals: HashSet<&str> = environment.globals().map(|(name, _)| name).collect();
         let mut unknown: Vec<String> = template.undeclared_variables(false).into_iter().collect();
         unknown.retain(|name| !names.contains(name) && !globals.contains(name.as_str()));
-        // For messages that are always the same.
+        // The set has no order, and the message should not vary.
         unknown.sort();
         let Some(name) = unknown.first() else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The YAML tree: every value and key knows its file and line.
+//! The YAML tree, in which every value and key has its file and line.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,13 +38,14 @@ pub(crate) enum Kind {
 
 /// A string, number, boolean or null.
 ///
-/// The text stays as written until its type is known, so `0123` or `1.10` where a string is expected loses nothing.
+/// The text is kept as written until its type is known, so that `0123` or `1.10` is unchanged where a string is
+/// expected.
 #[derive(Debug, Clone)]
 pub(crate) struct Scalar {
     pub(crate) text: String,
-    /// Whether it is written without quotes and so may be a number, boolean or null.
+    /// Whether it is written without quotes, and therefore may be a number, boolean or null.
     pub(crate) is_plain: bool,
-    /// Whether a variable is part of it, so that messages must not quote it.
+    /// Whether it contains a variable; messages must not quote such a value.
     pub(crate) is_expanded: bool,
 }
 
@@ -113,10 +114,10 @@ fn core_schema(text: &str) -> Option<Value> {
         .map(Value::Number)
 }
 
-/// Makes a path absolute, relative to the file that contains it.
+/// Makes a path absolute. A relative path starts at the directory of the file that contains it.
 pub(crate) fn absolute_path(path: &str, at: &Location) -> PathBuf {
     let directory = at.file.parent().unwrap_or(&at.file);
-    // Collecting the components drops `.`.
+    // Collecting the components removes `.`.
     directory.join(path).components().collect()
 }
 

@@ -1,4 +1,4 @@
-//! Values with rules: their types check them while they are read, and describe them in the JSON Schema.
+//! Types of values with rules. They check the rules when a value is read and describe them in the JSON Schema.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use url::Url;
 /// The name under which [`FilePath`] asks the deserializer for an absolute path.
 pub(crate) const PATH_TOKEN: &str = "$onetool::FilePath";
 
-/// Longer times would exceed what deadlines can represent.
+/// One day. Much longer times would overflow the arithmetic on deadlines.
 const MAX_SECONDS: u32 = 86_400;
 
 /// A time limit: more than 0 and at most 86400 seconds, with or without a fraction.
@@ -24,7 +24,7 @@ const MAX_SECONDS: u32 = 86_400;
 pub struct Seconds(Duration);
 
 impl Seconds {
-    /// Makes a time limit; for defaults.
+    /// Creates a time limit, for use as a default.
     pub const fn new(seconds: u64) -> Self {
         Self(Duration::from_secs(seconds))
     }
@@ -84,7 +84,7 @@ impl JsonSchema for Seconds {
 pub struct AtLeast<const MIN: u64>(u64);
 
 impl<const MIN: u64> AtLeast<MIN> {
-    /// Takes a number, or `MIN` if it is smaller; for defaults.
+    /// Creates a number, for use as a default; raises a smaller one to `MIN`.
     pub const fn new(number: u64) -> Self {
         Self(if number < MIN { MIN } else { number })
     }
@@ -94,7 +94,7 @@ impl<const MIN: u64> AtLeast<MIN> {
         self.0
     }
 
-    /// Returns the number as a size in memory.
+    /// Returns the number as a size or count in memory.
     pub fn size(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -129,7 +129,7 @@ impl<const MIN: u64> JsonSchema for AtLeast<MIN> {
 pub struct NonEmpty(String);
 
 impl NonEmpty {
-    /// Takes a text; for defaults.
+    /// Wraps text that is not empty, for use as a default.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -178,12 +178,12 @@ impl JsonSchema for NonEmpty {
     }
 }
 
-/// A path, made absolute from the directory of the file that contains it.
+/// An absolute path. A relative path in a file starts at the directory of that file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilePath(PathBuf);
 
 impl FilePath {
-    /// Takes an absolute path.
+    /// Wraps an absolute path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
@@ -246,17 +246,17 @@ impl JsonSchema for FilePath {
     }
 }
 
-/// An address that begins with `http://` or `https://` and has a host.
+/// A URL that begins with `http://` or `https://` and has a host.
 ///
-/// It may contain a password, so debug output shows only the host.
+/// It may contain a password, so its debug output shows only the host.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpUrl(Url);
 
 impl HttpUrl {
-    /// Checks an address.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// Says what is wrong with it.
+    /// When `text` is not an HTTP URL.
     pub fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| format!("invalid URL: {error}"))?;
         if matches!(url.scheme(), "http" | "https") && url.host().is_some() {
@@ -265,7 +265,7 @@ impl HttpUrl {
         Err("must begin with http:// or https://".to_owned())
     }
 
-    /// Returns the address.
+    /// Returns the URL.
     pub fn into_url(self) -> Url {
         self.0
     }
