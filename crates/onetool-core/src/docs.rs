@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolDocs {
-    /// Replaces the tool's own description.
+    /// Description that replaces the tool's own.
     pub description: Option<String>,
-    /// Example calls.
+    /// Example calls; `onetool://tool/{name}` shows them.
     pub examples: Vec<String>,
-    /// More words that find the tool.
+    /// Additional words that find the tool.
     pub keywords: Vec<String>,
-    /// The kind of tool, for filters.
+    /// Category of the tool; search matches it, too.
     pub category: Option<String>,
     /// The type of the result in Python's notation, for a tool without an output schema.
     #[serde(skip)]

@@ -35,9 +35,9 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Policy {
-    /// Tools that may be called.
+    /// Globs for the canonical names of tools that may be called.
     pub allow: Vec<String>,
-    /// Tools that may not be called, even if `allow` matches them.
+    /// Globs for the canonical names of tools that may not be called, even if `allow` matches them.
     pub deny: Vec<String>,
 }
 

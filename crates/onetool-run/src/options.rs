@@ -1,4 +1,4 @@
-//! The options of `run`: what one program may use.
+//! The options of `run`: limits of programs.
 
 use onetool_cage::SlotLimits;
 use onetool_config::{AtLeast, Seconds};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 const MB: u64 = 1024 * 1024;
 
-/// Limits of programs.
+/// Limits of code in `run`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub struct RunOptions {
     pub memory_mb: AtLeast<16>,
     /// Maximum number of tool calls of a program.
     pub max_calls: u32,
-    /// Maximum number of concurrent tool calls of a program.
+    /// Maximum number of concurrent tool calls of a program; more wait.
     pub max_parallel: AtLeast<1>,
     /// Maximum size of printed text in bytes.
     pub max_print: usize,
@@ -27,14 +27,14 @@ pub struct RunOptions {
     /// Maximum number of bytes that the gateway buffers for a program: arguments of its calls, and results that it has
     /// not read yet.
     pub max_buffer: usize,
-    /// Maximum number of programs that run at the same time.
+    /// Maximum number of concurrent programs; more wait.
     pub max_concurrent: AtLeast<1>,
-    /// Memory limit of all programs together in megabytes. Default: what the machine, or its container, has.
+    /// Memory limit of all programs together in megabytes. Default: the memory of the machine or its container.
     pub max_total_memory_mb: Option<AtLeast<16>>,
-    /// Maximum number of programs that wait until another one ends; more are rejected.
+    /// Maximum number of waiting programs; more are refused.
     pub max_waiting: usize,
     /// Whether to refuse to run code on a kernel that lacks an isolation layer (Landlock, seccomp). Layers that the kernel
-    /// has are always required; `onetool check` names those that it lacks.
+    /// has are always required; `onetool check` lists those that it lacks.
     pub require_cage: bool,
 }
 

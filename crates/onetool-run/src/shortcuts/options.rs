@@ -36,7 +36,7 @@ impl AliasOptions {
     }
 }
 
-/// Code under a name.
+/// Named code with parameters.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -44,7 +44,7 @@ pub struct SnippetOptions {
     /// What it does.
     #[serde(default)]
     pub description: String,
-    /// Its parameters, in order.
+    /// Parameters, in order.
     #[serde(default)]
     pub params: IndexMap<String, SnippetParameter>,
     /// Python code that contains `{{ parameter }}`.
@@ -56,16 +56,16 @@ pub struct SnippetOptions {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SnippetParameter {
-    /// The type of its values. Default: any.
+    /// Type of its values. Default: the type of `default`, or any.
     #[serde(rename = "type")]
     pub kind: Option<SnippetType>,
-    /// The value that it has when it is not given.
+    /// Value if a call does not set it.
     pub default: Option<Value>,
     /// What it means.
     pub description: Option<String>,
-    /// A value to show in examples.
+    /// Value to show in examples.
     pub example: Option<Value>,
-    /// Whether it must be given. Default: true, unless it has a default.
+    /// Whether a call must set it. Default: true, unless it has a `default`.
     pub required: Option<bool>,
 }
 

@@ -51,16 +51,16 @@ const MAX_LOADS: usize = 2;
 const SEARCH_LIMIT: Duration = Duration::from_secs(10);
 const CLEAN_UP_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The handling of large results.
+/// How large results are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct OutputOptions {
-    /// Maximum size in bytes of a result that is returned directly; larger ones are stored.
+    /// Maximum size in bytes of a result that is returned directly. Larger ones are stored, and the response has a handle.
     pub max_inline_size: usize,
     /// Seconds that a stored result is kept.
     pub result_ttl: Seconds,
-    /// Number of lines of a stored result that are shown in place of it.
+    /// Number of lines of a stored result that the response shows.
     pub preview_lines: usize,
     /// Maximum size in bytes of all stored results together; the oldest are deleted first.
     pub max_store: u64,

@@ -46,7 +46,7 @@ const SESSIONS_MAX: usize = 100_000;
 pub struct StatsOptions {
     /// Whether statistics are recorded.
     pub enabled: bool,
-    /// Milliseconds that one turn of a model takes, for the estimate of saved time.
+    /// Duration of one model turn in milliseconds, for the estimate of saved time (`time_saved_ms`).
     pub turn_ms: u64,
 }
 

@@ -8,16 +8,16 @@ use serde::Deserialize;
 
 use super::check_name;
 
-/// Documentation for agents, in addition to what the tools say.
+/// Documentation for agents, in addition to the descriptions of the tools.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct DocsConfig {
-    /// Address of the documentation; links to the pages of packs begin with it.
+    /// URL of the documentation. Links to the pages of packs begin with it.
     pub base_url: String,
-    /// Instructions for whole packs.
+    /// Instructions for packs, by name; `ot.help` and the page show them.
     pub packs: IndexMap<String, String>,
-    /// Documentation of single tools, by canonical name.
+    /// Documentation of tools, by canonical name.
     pub tools: IndexMap<String, ToolDocs>,
 }
 

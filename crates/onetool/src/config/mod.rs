@@ -1,7 +1,7 @@
 //! The configuration: one YAML file, the files it includes, and the secrets next to it.
 //!
-//! The format is [`onetool_config`]'s. This module puts the sections together: its own, and those of the components,
-//! which declare their options themselves.
+//! [`onetool_config`] reads the format. This module combines the sections: those declared here, and those that the
+//! components declare themselves.
 
 mod docs;
 mod http;
@@ -44,7 +44,7 @@ pub use server::ServerConfig;
 pub use sources::{ApiConfig, StartupWait, UpstreamConfig};
 pub use storage::StorageConfig;
 
-/// The whole configuration; [`Default`] is the one without a file.
+/// The whole configuration. [`Default`] is the configuration without a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Config {
@@ -52,7 +52,7 @@ pub struct Config {
     pub path: Option<PathBuf>,
     /// Every file that it was read from: the main one, its includes and the secrets.
     pub files: Vec<LoadedFile>,
-    /// How the server introduces itself, and the limits of a call.
+    /// The name and instructions that clients see, and the time limit of a call.
     pub server: ServerConfig,
     /// Tools, resources and prompts that are declared in the file.
     pub declared: DeclaredOptions,
@@ -60,31 +60,31 @@ pub struct Config {
     pub servers: IndexMap<String, UpstreamConfig>,
     /// APIs with an OpenAPI description, by the names of their packs.
     pub apis: IndexMap<String, ApiConfig>,
-    /// How long the first request that needs them waits for servers and APIs that are still connecting.
+    /// How long the first request that needs servers or APIs waits for those that are still connecting.
     pub startup_wait: StartupWait,
     /// Patterns of Python files that are packs of tools.
     pub pack_files: Vec<PathBuf>,
     /// Built-in packs.
     pub packs: PacksConfig,
-    /// Documentation for agents, in addition to what the tools say.
+    /// Documentation for agents, in addition to the descriptions of the tools.
     pub docs: DocsConfig,
     /// Short names for tools, in code.
     pub aliases: IndexMap<String, AliasOptions>,
-    /// Code under a name.
+    /// Named code.
     pub snippets: IndexMap<String, SnippetOptions>,
-    /// Where `ot.notify` writes.
+    /// The files that `ot.notify` writes to.
     pub notify: NotifyConfig,
-    /// Limits of programs.
+    /// Limits of code in `run`.
     pub run: RunOptions,
-    /// The handling of large results.
+    /// How large results are stored.
     pub output: OutputOptions,
     /// Statistics of calls.
     pub stats: StatsOptions,
-    /// How tools are found.
+    /// Search for tools.
     pub search: SearchConfig,
-    /// Where everything persistent is stored.
+    /// Where results and statistics are stored.
     pub storage: StorageConfig,
-    /// Old names of tools, each with its current name.
+    /// Old names of tools, each with the current name.
     pub renames: IndexMap<String, String>,
     /// The HTTP server.
     pub http: HttpConfig,
@@ -96,13 +96,13 @@ pub struct Config {
     pub redactor: Redactor,
     /// Problems that do not prevent loading.
     pub warnings: Vec<String>,
-    /// What is missing from the configuration and who can add it; clients get it with the server's instructions.
+    /// What is missing from the configuration, and who can add it. Clients get it with the server's instructions.
     pub notice: Option<String>,
 }
 
 /// Reads the configuration at `path`.
 ///
-/// Variables come from `secrets.yaml` next to it, then from `env`. A relative path is relative to the working directory.
+/// Variables come from `secrets.yaml` next to it, then from `env`. A relative `path` starts at the working directory.
 ///
 /// # Errors
 /// At the first problem, with its file and line.
@@ -112,7 +112,7 @@ pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config,
     Ok(Config { path: absolute(path).ok(), ..config })
 }
 
-/// Reads a configuration that is `text` alone.
+/// Reads a configuration from `text`.
 #[cfg(fuzzing)]
 pub(crate) fn load_text(text: &str) -> Result<Config, ConfigError> {
     from_document(&onetool_config::parse_text(text, Path::new("/fuzz/onetool.yaml"), &|_| None)?)
@@ -166,7 +166,7 @@ fn from_document(document: &Document) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// Rejects version 0; a version that is too new has been rejected already.
+/// Rejects version 0. The format has already rejected versions that are too new.
 fn check_version(section: &Section<'_>) -> Result<(), ConfigError> {
     match section.read::<Option<u64>>()? {
         Some(0) => Err(section.invalid("versions begin with 1")),
@@ -174,7 +174,7 @@ fn check_version(section: &Section<'_>) -> Result<(), ConfigError> {
     }
 }
 
-/// Reads the patterns of Python packs.
+/// Reads the patterns of Python packs; by default, those next to the configuration.
 fn pack_files(section: &Section<'_>) -> Result<Vec<PathBuf>, ConfigError> {
     let patterns: Option<Vec<String>> = section.read()?;
     Ok(match patterns {
@@ -202,7 +202,7 @@ fn renames(section: &Section<'_>) -> Result<IndexMap<String, String>, ConfigErro
 fn policy(section: &Section<'_>) -> Result<Policy, ConfigError> {
     let policy: Policy = section.read()?;
     for (key, globs) in [("allow", &policy.allow), ("deny", &policy.deny)] {
-        // It would match nothing, which looks like a rule that does.
+        // It would match nothing, although it looks like a rule.
         if let Some(index) = globs.iter().position(|glob| glob.trim().is_empty()) {
             return Err(section.field(key).item(index).invalid("a pattern must not be empty"));
         }

@@ -4,21 +4,21 @@ use onetool_config::{FilePath, NonEmpty};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Where `ot.notify` writes.
+/// Files that `ot.notify` writes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct NotifyConfig {
-    /// Topics and their files; the first pattern that matches is used.
+    /// Patterns of topics, each with a file. `ot.notify` uses the first pattern that matches.
     pub topics: Vec<TopicConfig>,
 }
 
-/// A kind of message and its file.
+/// A pattern of topics and its file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TopicConfig {
-    /// The topics: `*` matches anything but `:`, `**` matches anything.
+    /// Pattern for topics: `*` matches anything but `:`, `**` matches anything.
     pub pattern: NonEmpty,
-    /// The YAML file to append to.
+    /// YAML file to append messages to.
     pub file: FilePath,
 }

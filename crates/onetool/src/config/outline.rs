@@ -1,4 +1,4 @@
-//! What a configuration would run and connect to, without doing any of it.
+//! Lists what a configuration would run and connect to, without doing so.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::pack_files;
 
 /// Larger files are neither packs nor descriptions.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Limits of the search for packs, because nobody has trusted the patterns yet.
+/// Limits of the search for packs, because the patterns are not trusted yet.
 const MAX_FILES: usize = 1000;
 const MAX_TIME: Duration = Duration::from_secs(2);
 
@@ -18,9 +18,9 @@ const MAX_TIME: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outline {
-    /// The files that it consists of: the main one, its includes and the secrets.
+    /// The files of the configuration: the main one, its includes and the secrets.
     pub files: Vec<LoadedFile>,
-    /// More files that decide what runs: Python packs and local OpenAPI descriptions.
+    /// Other files that determine what runs: Python packs and local OpenAPI descriptions.
     pub further_files: Vec<LoadedFile>,
     /// What it would run, connect to and open.
     pub entries: Vec<OutlineEntry>,
@@ -36,10 +36,11 @@ pub struct OutlineEntry {
     pub what: String,
 }
 
-/// Reads what the configuration at `path` would run and connect to. Starts nothing and opens nothing but files.
+/// Returns what the configuration at `path` would run and connect to. Only reads files.
 ///
 /// # Errors
-/// When a file cannot be read or is not YAML.
+/// When a file cannot be read or is not YAML, or when the patterns of Python packs are not a list or match too many
+/// files.
 pub fn outline(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Outline, ConfigError> {
     let (written, expanded) = onetool_config::read_as_written(path, env)?;
     let further_files = further_files(&expanded)?;
@@ -65,7 +66,7 @@ fn further_files(document: &Document) -> Result<Vec<LoadedFile>, ConfigError> {
     Ok(packs.into_iter().chain(specs).filter_map(|path| read_file(&path)).collect())
 }
 
-/// Returns the files that match the patterns; `None` if that takes too long.
+/// Returns the files that match the patterns; `None` if there are too many, or if the search takes too long.
 fn matching(patterns: &[PathBuf]) -> Option<Vec<PathBuf>> {
     let end = Instant::now() + MAX_TIME;
     let mut found: Vec<PathBuf> = Vec::new();
@@ -164,7 +165,7 @@ impl Entries {
 
 fn without_password(text: &str) -> String {
     let masked = Url::parse(text).ok().filter(|url| url.password().is_some()).map(|mut url| {
-        // This fails only for an address without a host, which cannot have a password.
+        // This fails only for a URL without a host, which cannot have a password.
         let _ = url.set_password(Some("***"));
         url.to_string()
     });

@@ -5,12 +5,12 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The protocol spoken with clients.
+/// The protocol between onetool and its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ProtocolConfig {
-    /// The newest revision to speak.
+    /// Newest MCP revision to support. Clients that support a newer one fall back to it.
     pub max: ProtocolRevision,
 }
 
@@ -38,7 +38,7 @@ impl ProtocolRevision {
     pub const ALL: [Self; 5] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
 
-    /// Returns the date that names it on the wire.
+    /// Returns the date that identifies it in the protocol.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",

@@ -1,4 +1,4 @@
-//! The JSON Schema of the configuration file; the comments on the fields are its texts.
+//! The JSON Schema of the configuration file. Doc comments on the fields become its descriptions.
 
 use std::borrow::Cow;
 
@@ -48,59 +48,59 @@ pub(super) const KEYS: [&str; 23] = [
 
 /// The configuration of onetool.
 ///
-/// `${NAME}` and `${NAME:-default}` inside values are replaced from `secrets.yaml` next to this file, then from the
+/// `${NAME}` and `${NAME:-default}` in values are replaced from `secrets.yaml` next to this file, then from the
 /// environment; `$${` is a literal `${`. Paths are relative to the file that contains them.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct ConfigFile {
-    /// The version of this format. Default: 1.
+    /// Version of this format. A version newer than onetool supports is an error. Default: 1.
     version: Option<u64>,
     /// Files to merge, from left to right; this file wins. Maps are merged, other values replace each other, and the
     /// lists `tools`, `resources` and `prompts` are joined.
     include: Option<Vec<String>>,
-    /// How onetool introduces itself, and the limits of a call.
+    /// The name and instructions that clients see, and the time limit of a call.
     server: Option<ServerConfig>,
     /// Tools made from a request, a command or Python code.
     tools: Option<Vec<ToolFile>>,
-    /// Other MCP servers; each becomes a pack with its name.
+    /// Other MCP servers, by name. Each becomes a pack.
     servers: Option<IndexMap<String, UpstreamFile>>,
-    /// APIs with an OpenAPI description; each becomes a pack with its name.
+    /// APIs with an OpenAPI description, by name. Each becomes a pack.
     openapi: Option<IndexMap<String, ApiFile>>,
-    /// Seconds that the first request that needs them waits for servers and APIs that are still connecting. Default: 5;
-    /// 0 does not wait.
+    /// Seconds that the first request that needs servers or APIs waits for those that are still connecting; 0 does not
+    /// wait. Default: 5.
     startup_wait: Option<StartupWait>,
-    /// Packs of tools.
+    /// Python packs and built-in packs.
     packs: Option<PacksFile>,
     /// Resources made from text or a file.
     resources: Option<Vec<ResourceFile>>,
     /// Prompts made from templates.
     prompts: Option<Vec<PromptFile>>,
-    /// Documentation for agents, in addition to what the tools say.
+    /// Documentation for agents, in addition to the descriptions of the tools.
     docs: Option<DocsConfig>,
-    /// Short names in code, each with the tool or the other alias that it refers to.
+    /// Short names in code, each for a tool or another alias.
     aliases: Option<IndexMap<String, String>>,
-    /// Code under a name, filled in and run by `$name key=value`.
+    /// Named code with parameters, run by `$name key=value`.
     snippets: Option<IndexMap<String, SnippetOptions>>,
-    /// Where `ot.notify` writes.
+    /// Files that `ot.notify` writes to.
     notify: Option<NotifyConfig>,
-    /// Limits of programs.
+    /// Limits of code in `run`.
     run: Option<RunOptions>,
-    /// The handling of large results.
+    /// How large results are stored.
     output: Option<OutputOptions>,
     /// Statistics of calls.
     stats: Option<StatsOptions>,
-    /// How tools are found.
+    /// Search for tools.
     search: Option<SearchConfig>,
-    /// Where everything persistent is stored.
+    /// Where results and statistics are stored.
     storage: Option<StorageConfig>,
-    /// Old names of tools, each with its current name.
+    /// Old names of tools, each with the current name.
     renames: Option<IndexMap<String, String>>,
     /// The HTTP server.
     http: Option<HttpConfig>,
-    /// The protocol spoken with clients.
+    /// The protocol between onetool and its clients.
     protocol: Option<ProtocolConfig>,
-    /// Which tools may be called, by globs over canonical names.
+    /// Which tools may be called.
     policy: Option<Policy>,
 }
 
@@ -114,15 +114,15 @@ impl JsonSchema for PacksFile {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let files = json_schema!({
-            "description": "Python files, each a pack of its functions; `*` matches any part of a name. \
-                            Default: `packs/*.py`.",
+            "description": "Python files, each a pack with its functions as tools; `*` matches any part of a name. \
+                            Default: `[packs/*.py]`.",
             "type": ["array", "null"],
             "items": {"type": "string"},
         });
         let mut properties = PacksConfig::schemas(generator);
         properties.insert("files".to_owned(), files.to_value());
         json_schema!({
-            "description": "Packs of tools.",
+            "description": "Python packs and built-in packs.",
             "type": "object",
             "additionalProperties": false,
             "properties": properties,

@@ -6,17 +6,17 @@ use serde::Deserialize;
 
 use super::check_name;
 
-/// How tools are found.
+/// Search for tools.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SearchConfig {
-    /// Maximum number of results of `tool_find`, unless a call asks for another number.
+    /// Default number of results of `tool_find`.
     #[schemars(range(min = 1, max = 100))]
     pub limit: usize,
-    /// Tools that every session lists from its start, by canonical or flat name.
+    /// Tools that every session lists from the start, by canonical or flat name.
     pub pinned: Vec<String>,
-    /// Whether to remember which queries led to which tools.
+    /// Whether to remember queries for the tools that they led to.
     pub remember: bool,
 }
 

@@ -4,14 +4,14 @@ use onetool_config::{NonEmpty, Seconds};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How onetool introduces itself, and the limits of a call.
+/// The name and instructions that clients see, and the time limit of a call.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// The name that clients see.
+    /// Name that clients see.
     pub name: NonEmpty,
-    /// Instructions that clients pass on to their model.
+    /// Instructions that clients pass to their model.
     pub instructions: Option<String>,
     /// Time limit of a call in seconds.
     pub call_timeout: Seconds,

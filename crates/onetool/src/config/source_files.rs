@@ -1,4 +1,4 @@
-//! The keys `servers` and `openapi` as written; the comments on the fields are the texts of the JSON Schema.
+//! The keys `servers` and `openapi` as written. Doc comments on the fields become descriptions in the JSON Schema.
 
 use indexmap::IndexMap;
 use onetool_config::{FilePath, HttpUrl, NonEmpty, Seconds, Secret};
@@ -10,25 +10,28 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct UpstreamFile {
-    /// The program to start; it speaks MCP over its standard input and output. A path is relative to this file.
+    /// Program that speaks MCP over its standard input and output. A program with a `/` is a path relative to this file;
+    /// others are looked up in `PATH`.
     pub(super) command: Option<NonEmpty>,
-    /// Its arguments.
+    /// Arguments of the program.
     pub(super) args: Option<Vec<String>>,
-    /// Its environment variables. It also gets `PATH`, `HOME` and the locale, and nothing else.
+    /// Environment variables of the program. It inherits only `PATH`, `HOME` and the locale.
     pub(super) env: Option<IndexMap<String, String>>,
-    /// Directory that it runs in. Default: the directory that onetool runs in.
+    /// Working directory of the program. Default: the working directory of onetool.
     pub(super) cwd: Option<FilePath>,
-    /// The address of a server that speaks streamable HTTP, instead of `command`.
+    /// URL of a server that speaks streamable HTTP or the older HTTP+SSE, instead of `command`.
     pub(super) url: Option<HttpUrl>,
-    /// Headers of every request to it, such as `Authorization`.
+    /// Headers to send with every request, such as `Authorization`. Credentials over plain http to another host are
+    /// refused.
     pub(super) headers: Option<IndexMap<String, String>>,
-    /// Whether it is enabled.
+    /// Whether the server is enabled.
     pub(super) enabled: bool,
     /// Time limit of a call in seconds.
     pub(super) timeout: Seconds,
-    /// Time limit of an attempt to connect in seconds.
+    /// Time limit of a connection attempt in seconds.
     pub(super) connect_timeout: Seconds,
-    /// Whether to mark its results as foreign, so that a model does not take them for instructions.
+    /// Whether to mark its results, resources and prompts as untrusted, so that a model does not take them for
+    /// instructions.
     pub(super) untrusted: bool,
 }
 
@@ -53,38 +56,39 @@ impl Default for UpstreamFile {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ApiFile {
-    /// The description, OpenAPI 3.0 or 3.1 or Swagger 2.0: a file, relative to this one, or a URL.
+    /// The description (OpenAPI 3.0 or 3.1, or Swagger 2.0): a path relative to this file, or a URL.
     pub(super) spec: NonEmpty,
-    /// Address of the API. Default: what the description says.
+    /// URL of the API. Required with credentials if `spec` is a URL and names a server on another origin. Default: the
+    /// first server in the description.
     pub(super) base_url: Option<HttpUrl>,
     /// Credentials.
     #[serde(default)]
     pub(super) auth: AuthFile,
-    /// Headers of every request.
+    /// Headers to send with every request.
     #[serde(default)]
     pub(super) headers: IndexMap<String, Secret>,
-    /// Only these operations.
+    /// Operations to use: those that match every list that is set.
     #[serde(default)]
     pub(super) include: FilterFile,
-    /// Not these operations.
+    /// Operations to skip: those that match any list. It has the keys of `include`.
     #[serde(default)]
     pub(super) exclude: FilterFile,
-    /// Whether to offer only operations that change nothing.
+    /// Whether to use only operations that change nothing.
     #[serde(default)]
     pub(super) read_only: bool,
-    /// Whether calls may reach private and loopback addresses other than that of `base_url`.
+    /// Whether calls may reach private and loopback addresses other than those in `base_url` and the `spec` URL.
     #[serde(default)]
     pub(super) allow_private: bool,
-    /// Changes to single operations, by operationId, or by `GET /path` for one without.
+    /// Changes to operations, by `operationId`, or by `GET /path` if it has none.
     #[serde(default)]
     pub(super) operations: IndexMap<String, OperationFile>,
-    /// Whether it is enabled.
+    /// Whether the API is enabled.
     #[serde(default = "yes")]
     pub(super) enabled: bool,
     /// Time limit of a call in seconds.
     #[serde(default = "default_timeout")]
     pub(super) timeout: Seconds,
-    /// Whether to mark its results as foreign, so that a model does not take them for instructions.
+    /// Whether to mark its results as untrusted, so that a model does not take them for instructions.
     #[serde(default)]
     pub(super) untrusted: bool,
 }
@@ -97,43 +101,43 @@ fn default_timeout() -> Seconds {
     Seconds::new(60)
 }
 
-/// Credentials: one for every security scheme that accepts it, or one for each scheme by name.
+/// Credentials: one for all security schemes, or one per scheme, by name.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct AuthFile {
-    /// A token.
+    /// Bearer token.
     pub(super) bearer: Option<Secret>,
-    /// A user name and a password.
+    /// User name and password.
     pub(super) basic: Option<BasicFile>,
-    /// A key, sent where the security scheme says.
+    /// API key, sent where the security scheme says.
     pub(super) api_key: Option<Secret>,
-    /// An OAuth 2.0 client that gets its own tokens.
+    /// OAuth 2.0 client that requests its own tokens.
     pub(super) client_credentials: Option<ClientFile>,
-    /// Credentials by the name of the security scheme in the description.
+    /// Credentials per security scheme, by its name in the description. Each has one of the keys above.
     pub(super) schemes: IndexMap<String, SchemeFile>,
 }
 
-/// The credential of one security scheme: exactly one of these.
+/// The credentials of one security scheme: exactly one of these.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SchemeFile {
-    /// A token.
+    /// Bearer token.
     pub(super) bearer: Option<Secret>,
-    /// A user name and a password.
+    /// User name and password.
     pub(super) basic: Option<BasicFile>,
-    /// A key, sent where the security scheme says.
+    /// API key, sent where the security scheme says.
     pub(super) api_key: Option<Secret>,
-    /// An OAuth 2.0 client that gets its own tokens.
+    /// OAuth 2.0 client that requests its own tokens.
     pub(super) client_credentials: Option<ClientFile>,
 }
 
-/// A user name and a password.
+/// User name and password.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BasicFile {
-    /// The user name.
+    /// User name.
     pub(super) username: String,
-    /// The password.
+    /// Password.
     pub(super) password: Secret,
 }
 
@@ -141,26 +145,26 @@ pub(super) struct BasicFile {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClientFile {
-    /// Its identifier.
+    /// Client identifier.
     pub(super) client_id: String,
-    /// Its secret.
+    /// Client secret.
     pub(super) client_secret: Secret,
     /// Scopes to request. Default: those that the operation requires.
     #[serde(default)]
     pub(super) scopes: Vec<String>,
-    /// Address that issues tokens. Default: what the description says.
+    /// URL of the token endpoint. Default: the one in the description.
     pub(super) token_url: Option<HttpUrl>,
 }
 
-/// A choice of operations.
+/// A filter for operations.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FilterFile {
-    /// Globs over operationIds and names of tools.
+    /// Globs that match an `operationId` or the name of a tool.
     pub(super) operations: Vec<String>,
     /// Tags.
     pub(super) tags: Vec<String>,
-    /// Globs over paths.
+    /// Globs that match a path.
     pub(super) paths: Vec<String>,
     /// HTTP methods.
     pub(super) methods: Vec<String>,
@@ -170,12 +174,12 @@ pub(super) struct FilterFile {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct OperationFile {
-    /// Its name inside the pack.
+    /// Name in the pack.
     pub(super) name: Option<String>,
-    /// Its description.
+    /// Description.
     pub(super) description: Option<String>,
     /// Hints about its effects, in addition to those that its method implies.
     pub(super) annotations: ToolAnnotations,
-    /// Whether it is enabled.
+    /// Whether the operation is a tool. Default: true.
     pub(super) enabled: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! The keys `servers`, `openapi` and `startup_wait`: sources of tools outside of onetool.
+//! The keys `servers`, `openapi` and `startup_wait`: external sources of tools.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,13 +17,13 @@ use super::source_files::{
     ApiFile, AuthFile, BasicFile, ClientFile, FilterFile, OperationFile, SchemeFile, UpstreamFile,
 };
 
-/// Another MCP server. Its debug output shows no values of variables, headers and arguments.
+/// Another MCP server. Its debug output shows no values of environment variables, headers and arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpstreamConfig {
-    /// How to reach it, and how long to wait for it.
+    /// How to connect to it, with time limits.
     pub connection: onetool_proxy::UpstreamConfig,
-    /// Whether its results are marked as foreign.
+    /// Whether its results are marked as untrusted.
     pub is_untrusted: bool,
 }
 
@@ -33,22 +33,22 @@ pub struct UpstreamConfig {
 pub struct ApiConfig {
     /// Where the description is.
     pub origin: Origin,
-    /// How it becomes tools.
+    /// How operations become tools, and how they are called.
     pub options: ApiOptions,
     /// Whether it is enabled.
     pub is_enabled: bool,
-    /// Whether its results are marked as foreign.
+    /// Whether its results are marked as untrusted.
     pub is_untrusted: bool,
 }
 
-/// Shows only the name, because a URL may contain a secret.
+/// Shows only the name, because URLs may contain secrets.
 impl fmt::Debug for ApiConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiConfig").field("name", &self.options.name).finish_non_exhaustive()
     }
 }
 
-/// How long the first request that needs them waits for servers and APIs that are still connecting.
+/// How long the first request that needs servers or APIs waits for those that are still connecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartupWait(pub Duration);
 

@@ -6,12 +6,12 @@ use onetool_config::{ConfigError, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Where everything persistent is stored.
+/// Where results and statistics are stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct StorageConfig {
-    /// `sqlite:` and a file, relative to this one. Default: `onetool.db` in the directory `.onetool`.
+    /// `sqlite:` and a path, relative to this file. Default: `sqlite:onetool.db` in the directory `.onetool`.
     url: Option<String>,
     #[serde(skip)]
     file: Option<PathBuf>,
