@@ -41,7 +41,7 @@ impl CommandTool {
         redactor: Redactor,
     ) -> Result<Self, TemplateError> {
         let Some((program, arguments)) = config.argv.split_first() else {
-            return Err(TemplateError::Syntax { reason: "the command is empty".into() });
+            return Err(TemplateError::Invalid { reason: "the command is empty".into() });
         };
         let template = |source: &String| Template::new(source, Place::Plain);
         Ok(Self {
@@ -69,18 +69,19 @@ impl CommandTool {
         if status.success() {
             return Ok(output(&stdout));
         }
-        let complaint = String::from_utf8_lossy(if stderr.is_empty() { &stdout } else { &stderr });
-        let complaint: String = complaint.trim().chars().take(MAX_STDERR_SHOWN).collect();
-        let colon = if complaint.is_empty() { "" } else { ": " };
-        let text = format!("'{}' {}{colon}{complaint}", self.program, describe_exit(status));
+        let details = String::from_utf8_lossy(if stderr.is_empty() { &stdout } else { &stderr });
+        let details: String = details.trim().chars().take(MAX_STDERR_SHOWN).collect();
+        let colon = if details.is_empty() { "" } else { ": " };
+        let text = format!("'{}' {}{colon}{details}", self.program, describe_exit(status));
         Ok(ToolOutput::error(self.redactor.scrub(&text)))
     }
 
-    /// Starts the program. All of it ends when the answer is dropped, or when this process does.
+    /// Starts the program. It and everything it started ends when the returned value is dropped, or when this process
+    /// ends.
     fn start(&self, arguments: Vec<String>, has_stdin: bool) -> Result<ProcessTree, String> {
         let own = self.own_environment.iter().map(|(name, value)| (name, value.expose()));
         let environment = self.context.environment.with_own(own);
-        // Without a PATH, programs are looked for where the system's own are.
+        // Without a PATH, look in the directories of the system's programs.
         let path = environment.get(OsStr::new("PATH")).map_or(OsStr::new("/usr/bin:/bin"), |path| path);
         let program = find_program(&self.program, Some(path), Some(&self.directory))?;
         let start = || -> io::Result<ProcessTree> {
@@ -102,12 +103,12 @@ impl CommandTool {
 fn output(stdout: &[u8]) -> ToolOutput {
     match parse_bounded_json(stdout) {
         Some(value @ (Value::Object(_) | Value::Array(_))) => ToolOutput::structured(value),
-        // The line break that ends a program's output is for the terminal.
+        // The final line break is only for terminals.
         _ => ToolOutput::text(String::from_utf8_lossy(stdout.strip_suffix(b"\n").unwrap_or(stdout))),
     }
 }
 
-/// Feeds the program, and reads what it writes until it ends.
+/// Writes the program's input and reads its output until it ends.
 async fn communicate(
     running: &mut ProcessTree,
     text: Option<String>,
@@ -115,7 +116,7 @@ async fn communicate(
     let (stdin, stdout, stderr) = running.take_streams();
     let feed = async {
         if let (Some(mut stdin), Some(text)) = (stdin, text) {
-            // A program may well end without reading all of it.
+            // A program may end without reading all of its input.
             let _ = stdin.write_all(text.as_bytes()).await;
         }
     };
@@ -150,8 +151,9 @@ impl Tool for CommandTool {
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let Some(limit) = self.timeout else { return self.run(&args).await };
-            let over =
-                || format!("'{}' did not end within {} s and was killed", self.program, limit.as_secs_f64());
+            let over = || {
+                format!("'{}' did not finish within {} s and was killed", self.program, limit.as_secs_f64())
+            };
             tokio::time::timeout(limit, self.run(&args))
                 .await
                 .unwrap_or_else(|_| Err(ToolError::failed(over())))

@@ -17,29 +17,29 @@ use crate::options::RequestOptions;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 5;
-const MAX_ANSWER: usize = 10 * 1024 * 1024;
+const MAX_RESPONSE: usize = 10 * 1024 * 1024;
 const MAX_ERROR_BODY: usize = 2000;
 
-/// The HTTP client of all such tools, made when the first of them is called: reading the certificates takes a while.
+/// The HTTP client that these tools share. It is created for the first call, because reading certificates is slow.
 #[derive(Clone, Default)]
 pub(super) struct LazyClient(Arc<OnceLock<Result<reqwest::Client, String>>>);
 
 impl LazyClient {
     fn get(&self) -> Result<&reqwest::Client, ToolError> {
-        let made = self.0.get_or_init(|| {
+        let client = self.0.get_or_init(|| {
             let client = reqwest::Client::builder()
                 .user_agent(concat!("onetool/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(CONNECT_TIMEOUT)
                 .tcp_nodelay(true)
-                .redirect(stay_on_the_host());
+                .redirect(same_origin_redirects());
             client.build().map_err(|error| error.to_string())
         });
-        made.as_ref().map_err(|reason| ToolError::failed(format!("cannot make an HTTP client: {reason}")))
+        client.as_ref().map_err(|reason| ToolError::failed(format!("cannot create an HTTP client: {reason}")))
     }
 }
 
-/// Follows redirects on the host that the operator named, and no further: headers may carry credentials.
-fn stay_on_the_host() -> reqwest::redirect::Policy {
+/// Follows redirects only within the origin that the operator configured, because headers may contain credentials.
+fn same_origin_redirects() -> reqwest::redirect::Policy {
     reqwest::redirect::Policy::custom(|attempt| {
         let origin = |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port());
         let first = attempt.previous().first().map(origin);
@@ -69,7 +69,7 @@ enum Body {
     Json(JsonTemplate),
 }
 
-/// A JSON value whose strings are templates; one that is nothing but `{{ name }}` keeps the argument's type.
+/// A JSON value whose strings are templates. One that is only `{{ name }}` keeps the argument's type.
 enum JsonTemplate {
     Fixed(Value),
     Text(Box<Template>),
@@ -88,11 +88,11 @@ impl HttpTool {
         let plain = |source: &str| Template::new(source, Place::Plain);
         let header = |(name, value): (&String, &Secret)| {
             let name = HeaderName::try_from(name.as_str())
-                .map_err(|_| TemplateError::Syntax { reason: format!("'{name}' is no header name") })?;
+                .map_err(|_| TemplateError::Invalid { reason: format!("invalid header name '{name}'") })?;
             Ok((name, plain(value.expose())?))
         };
-        let method = Method::from_bytes(config.method.as_bytes()).map_err(|_| TemplateError::Syntax {
-            reason: format!("'{}' is no HTTP method", config.method),
+        let method = Method::from_bytes(config.method.as_bytes()).map_err(|_| TemplateError::Invalid {
+            reason: format!("invalid HTTP method '{}'", config.method),
         })?;
         let body = match (&config.json, &config.body) {
             (Some(json), _) => Body::Json(JsonTemplate::new(json)?),
@@ -116,13 +116,12 @@ impl HttpTool {
     fn request(&self, args: &JsonObject) -> Result<reqwest::RequestBuilder, ToolError> {
         let failed = |error: TemplateError| ToolError::failed(error.to_string());
         let url = self.url.render(args).map_err(failed)?;
-        if climbs(&url) {
+        if has_dot_segments(&url) {
             return Err(ToolError::failed(
                 "an argument is '.' or '..', which would change the path of the URL",
             ));
         }
-        let mut url =
-            Url::parse(&url).map_err(|error| ToolError::failed(format!("the URL is not valid: {error}")))?;
+        let mut url = Url::parse(&url).map_err(|error| ToolError::failed(format!("invalid URL: {error}")))?;
         for (name, template) in &self.query {
             if let Some(value) = template.render_if_given(args).map_err(failed)? {
                 url.query_pairs_mut().append_pair(name, &value);
@@ -133,7 +132,7 @@ impl HttpTool {
             if let Some(value) = template.render_if_given(args).map_err(failed)? {
                 let value = HeaderValue::from_str(&value).map_err(|_| {
                     ToolError::failed(format!(
-                        "the value of header '{name}' has characters that no header may have"
+                        "the value of header '{name}' contains characters that are not allowed in a header"
                     ))
                 })?;
                 request = request.header(name, value);
@@ -171,8 +170,8 @@ impl HttpTool {
     }
 }
 
-/// Tells whether a path segment stands for the same or the upper folder, which a URL parser would carry out.
-fn climbs(url: &str) -> bool {
+/// Returns whether the path has a `.` or `..` segment, which a URL parser would resolve.
+fn has_dot_segments(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let mut segments = path.split(['/', '\\']).map(|it| it.to_ascii_lowercase().replace("%2e", "."));
     segments.any(|it| it == "." || it == "..")
@@ -188,8 +187,8 @@ async fn read_limited(mut response: Response) -> Result<Vec<u8>, ToolError> {
     while let Some(piece) =
         response.chunk().await.map_err(|error| ToolError::failed(error_chain(&error.without_url())))?
     {
-        if bytes.len() + piece.len() > MAX_ANSWER {
-            return Err(ToolError::failed(format!("the answer is longer than {MAX_ANSWER} bytes")));
+        if bytes.len() + piece.len() > MAX_RESPONSE {
+            return Err(ToolError::failed(format!("the response is larger than {MAX_RESPONSE} bytes")));
         }
         bytes.extend_from_slice(&piece);
     }
@@ -238,14 +237,14 @@ impl JsonTemplate {
             },
             Self::Array(items) => items.iter().map(|it| it.render(args)).collect::<Result<_, _>>()?,
             Self::Object(entries) => {
-                let given = entries.iter().filter(|(_, value)| !value.is_left_out(args));
+                let given = entries.iter().filter(|(_, value)| !value.is_omitted(args));
                 let entry = |(key, value): &(String, Self)| Ok((key.clone(), value.render(args)?));
                 Value::Object(given.map(entry).collect::<Result<_, TemplateError>>()?)
             }
         })
     }
 
-    fn is_left_out(&self, args: &JsonObject) -> bool {
+    fn is_omitted(&self, args: &JsonObject) -> bool {
         matches!(self, Self::Text(template) if template.bare_value(args) == Some(Argument::Missing))
     }
 }
@@ -276,10 +275,10 @@ impl Tool for HttpTool {
 
 #[cfg(test)]
 mod tests {
-    use super::climbs;
+    use super::has_dot_segments;
 
     #[test]
-    fn segments_that_a_url_parser_would_carry_out_are_found() {
+    fn segments_that_a_url_parser_would_resolve_are_found() {
         for url in [
             "http://h/a/..",
             "http://h/a/../b",
@@ -288,12 +287,12 @@ mod tests {
             "http://h/./b",
             "http://h\\..\\b",
         ] {
-            assert!(climbs(url), "{url}");
+            assert!(has_dot_segments(url), "{url}");
         }
         for url in
             ["http://h/a...b", "http://h/..a/b", "http://h/?x=../..", "http://h/a%2F..%2Fb", "http://h/"]
         {
-            assert!(!climbs(url), "{url}");
+            assert!(!has_dot_segments(url), "{url}");
         }
     }
 }

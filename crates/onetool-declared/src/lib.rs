@@ -26,7 +26,7 @@ pub use template::TemplateError;
 pub struct DeclareError {
     /// The tool or prompt.
     pub name: String,
-    /// Where it is.
+    /// Where it is declared.
     pub at: Location,
     /// What is wrong.
     #[source]
@@ -43,11 +43,11 @@ pub struct Declared {
     pub prompts: Vec<(Location, Arc<dyn Prompt>)>,
 }
 
-/// Makes a tool from Python code; the error says what is wrong with the code.
+/// Creates a tool from Python code; the error says what is wrong with the code.
 pub type PythonTools<'a> = &'a dyn Fn(ToolSpec, &str, Option<Duration>) -> Result<Arc<dyn Tool>, String>;
 
 impl Declared {
-    /// Makes everything that the options declare, without registering it.
+    /// Creates everything that the options declare, without registering it.
     ///
     /// # Errors
     /// At the first declaration that cannot be used.
@@ -61,30 +61,29 @@ impl Declared {
         let tool = |tool: &ToolOptions| -> Result<_, DeclareError> {
             let failed = |source| DeclareError { name: tool.name.clone(), at: tool.at.clone(), source };
             let (spec, redactor, timeout) = (spec(tool), redactor.clone(), tool.timeout);
-            let made: Arc<dyn Tool> = match &tool.body {
+            let created: Arc<dyn Tool> = match &tool.body {
                 ToolBody::Http(body) => {
-                    let made = http_tool::HttpTool::new(spec, body, timeout, client.clone(), redactor);
-                    Arc::new(made.map_err(failed)?)
+                    let created = http_tool::HttpTool::new(spec, body, timeout, client.clone(), redactor);
+                    Arc::new(created.map_err(failed)?)
                 }
                 ToolBody::Command(body) => {
-                    let made =
+                    let created =
                         command_tool::CommandTool::new(spec, body, timeout, children.clone(), redactor);
-                    Arc::new(made.map_err(failed)?)
+                    Arc::new(created.map_err(failed)?)
                 }
                 ToolBody::Python(code) => {
-                    python(spec, code, timeout).map_err(|reason| failed(TemplateError::Syntax { reason }))?
+                    python(spec, code, timeout).map_err(|reason| failed(TemplateError::Invalid { reason }))?
                 }
             };
-            Ok((tool.at.clone(), made))
+            Ok((tool.at.clone(), created))
         };
         let resources = options.resources.iter().map(|it| -> (_, Arc<dyn Resource>) {
             (it.at.clone(), Arc::new(resource::DeclaredResource::new(it)))
         });
         let prompt = |it: &PromptOptions| -> Result<(_, Arc<dyn Prompt>), DeclareError> {
-            let made = prompt::TemplatePrompt::new(it);
-            let made =
-                made.map_err(|source| DeclareError { name: it.name.clone(), at: it.at.clone(), source })?;
-            Ok((it.at.clone(), Arc::new(made)))
+            let failed = |source| DeclareError { name: it.name.clone(), at: it.at.clone(), source };
+            let created = prompt::TemplatePrompt::new(it).map_err(failed)?;
+            Ok((it.at.clone(), Arc::new(created)))
         };
         Ok(Self {
             tools: options.tools.iter().map(tool).collect::<Result<_, _>>()?,

@@ -1,4 +1,4 @@
-//! A resource made from a text or a file.
+//! A resource made from text or a file.
 
 use onetool_core::{
     BoxFuture, CallContext, ReadRequest, Resource, ResourceContents, ResourceError, ResourceSpec,
@@ -33,14 +33,17 @@ impl DeclaredResource {
             message: format!("cannot read '{}': {error}", path.display()),
         };
         let metadata = tokio::fs::metadata(path).await.map_err(|error| failed(&error))?;
-        if !metadata.is_file() || metadata.len() > MAX_FILE {
-            return Err(failed(&format!("it is not a file of at most {MAX_FILE} bytes")));
+        if !metadata.is_file() {
+            return Err(failed(&"it is not a regular file"));
+        }
+        if metadata.len() > MAX_FILE {
+            return Err(failed(&format!("it is larger than {MAX_FILE} bytes")));
         }
         let bytes = tokio::fs::read(path).await.map_err(|error| failed(&error))?;
         if blob {
             return Ok(ResourceContents::blob(bytes, mime_type(BYTES)));
         }
-        let text = String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8; say 'blob: true'"))?;
+        let text = String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8; set 'blob: true'"))?;
         Ok(ResourceContents::text(text, mime_type(TEXT)))
     }
 }

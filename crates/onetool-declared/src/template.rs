@@ -1,4 +1,4 @@
-//! Jinja templates whose variables are the arguments of a call; the configuration has checked their names.
+//! Jinja templates whose variables are the arguments of a call. Their names were checked with the configuration.
 
 use minijinja::value::{Serde, Value, ValueKind};
 use minijinja::{Environment, Output, State, UndefinedBehavior};
@@ -6,34 +6,40 @@ use onetool_core::JsonObject;
 
 const NAME: &str = "template";
 
-/// A template that cannot be used.
+/// A template, or another part of a declaration, that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// It is no Jinja.
-    #[error("cannot read the template: {reason}")]
+    /// A template is not valid Jinja.
+    #[error("invalid template: {reason}")]
     Syntax {
         /// What is wrong with it.
         reason: String,
     },
-    /// It failed while it was filled in.
-    #[error("cannot fill in the template: {reason}")]
+    /// A template cannot be rendered with the arguments of a call.
+    #[error("cannot render the template: {reason}")]
     Render {
         /// What went wrong.
         reason: String,
     },
+    /// A part that is not a template is invalid, such as Python code.
+    #[error("{reason}")]
+    Invalid {
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
-/// Where the text of a template lands, which decides how values are written.
+/// Where a rendered template is used. This determines how values are escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Text, one argument of a command, a header: values as they are.
+    /// Text, an argument of a command, or a header: values are unchanged.
     Plain,
-    /// The path or query of a URL: values percent-encoded, so that none can become a separator.
+    /// The path or query of a URL: values are percent-encoded, so that they cannot contain separators.
     Url,
 }
 
-/// The argument that a template consists of.
+/// The value of a template that is only `{{ name }}`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Argument<'a> {
     Missing,
@@ -43,7 +49,7 @@ pub(super) enum Argument<'a> {
 /// A template, parsed once.
 pub(super) struct Template {
     environment: Environment<'static>,
-    /// The name, if the template is nothing but `{{ name }}`.
+    /// The name, if the template is only `{{ name }}`.
     bare_name: Option<String>,
 }
 
@@ -61,7 +67,7 @@ impl Template {
         Ok(Self { environment, bare_name: bare_name(source) })
     }
 
-    /// Fills the template in.
+    /// Renders the template.
     pub(super) fn render(&self, values: &JsonObject) -> Result<String, TemplateError> {
         let template = self.environment.get_template(NAME);
         template
@@ -69,7 +75,7 @@ impl Template {
             .map_err(|error| TemplateError::Render { reason: error.to_string() })
     }
 
-    /// Fills the template in, or leaves it out if it is nothing but an argument that was not given.
+    /// Renders the template; `None` if it is only `{{ name }}` and the call has no such argument.
     pub(super) fn render_if_given(&self, values: &JsonObject) -> Result<Option<String>, TemplateError> {
         match self.bare_value(values) {
             Some(Argument::Missing | Argument::Given(serde_json::Value::Null)) => Ok(None),
@@ -77,7 +83,7 @@ impl Template {
         }
     }
 
-    /// Returns the argument as it is, if the template is nothing but its name.
+    /// Returns the argument with its type, if the template is only `{{ name }}`.
     pub(super) fn bare_value<'a>(&self, values: &'a JsonObject) -> Option<Argument<'a>> {
         let name = self.bare_name.as_ref()?;
         Some(values.get(name).map_or(Argument::Missing, Argument::Given))
@@ -108,7 +114,7 @@ fn write_percent_encoded(
     value: &Value,
 ) -> Result<(), minijinja::Error> {
     let encoded: String = url::form_urlencoded::byte_serialize(text_of(value).as_bytes()).collect();
-    // Forms write a space as `+`, which a path would keep.
+    // Forms encode a space as `+`, which is a literal plus in a path.
     out.write_str(&encoded.replace('+', "%20")).map_err(minijinja::Error::from)
 }
 
@@ -124,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn values_cannot_leave_their_place_in_a_url() {
+    fn values_cannot_change_the_structure_of_a_url() {
         let url = render("https://h/{{ a }}?b={{ b }}", Place::Url, json!({"a": "../x?y#z é", "b": "1&c=2"}));
         assert_eq!(url, "https://h/..%2Fx%3Fy%23z%20%C3%A9?b=1%26c%3D2");
     }
 
     #[test]
-    fn what_was_not_given_is_left_out() {
+    fn a_template_that_is_only_a_missing_argument_is_omitted() {
         let template = Template::new("{{ a }}", Place::Plain).unwrap();
         assert_eq!(template.render_if_given(&JsonObject::new()).unwrap(), None);
         let template = Template::new("-{{ a }}", Place::Plain).unwrap();

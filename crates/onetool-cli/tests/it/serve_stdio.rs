@@ -108,7 +108,7 @@ async fn r7_no_child_of_a_command_tool_survives_a_cancelled_call() {
         Client::from_streams(child.stdout.take().unwrap(), child.stdin.take().unwrap(), Era::Sessions).await;
     // The timeout is under test, so this waits for it.
     let text = client.call_text("demo_slow", json!({})).await;
-    assert!(text.contains("did not end within 1 s"), "{text}");
+    assert!(text.contains("did not finish within 1 s"), "{text}");
     let pid = std::fs::read_to_string(sandbox.path().join(".onetool/pid")).unwrap();
     let grandchild = pid.trim().parse().unwrap();
     wait_for_async("the end of the grandchild", || (!is_running(grandchild)).then_some(())).await;

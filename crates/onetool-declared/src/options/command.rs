@@ -16,7 +16,7 @@ pub struct CommandOptions {
     pub argv: Vec<String>,
     /// Environment variables.
     pub env: IndexMap<String, Secret>,
-    /// The directory to run in.
+    /// The working directory.
     pub cwd: PathBuf,
     /// The program's standard input, a template.
     pub stdin: Option<String>,
@@ -64,7 +64,7 @@ impl CommandOptions {
     }
 }
 
-/// A command line as a list; a string would need a shell, which invites injection.
+/// A command line as a list. A string would need a shell, and a shell allows injection.
 pub(super) struct Argv(Vec<String>);
 
 impl<'de> Deserialize<'de> for Argv {

@@ -33,7 +33,7 @@ impl DeclaredOptions {
     /// Reads the three keys from the top level of a configuration.
     ///
     /// # Errors
-    /// At the first declaration that is invalid, or that has the name of another.
+    /// At the first declaration that is invalid, or that has the same name as another.
     pub fn read(root: &Section<'_>) -> Result<Self, ConfigError> {
         let options = Self {
             tools: root.field("tools").read_items(ToolOptions::read)?,
@@ -56,7 +56,7 @@ fn reject_duplicates<'a>(
     for (name, at) in names {
         if let Some(first) = seen.insert(name, at) {
             let (name, first) = (name.clone(), Box::new(first.clone()));
-            return Err(ConfigError::Twice { kind, name, first, at: at.clone() });
+            return Err(ConfigError::Duplicate { kind, name, first, at: at.clone() });
         }
     }
     Ok(())

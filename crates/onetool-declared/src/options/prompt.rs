@@ -11,18 +11,18 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PromptFile {
-    /// Its name.
+    /// Name of the prompt.
     name: NonEmpty,
-    /// A name for people.
+    /// Display name.
     title: Option<String>,
-    /// What it is for.
+    /// What the prompt does.
     description: Option<String>,
-    /// Its arguments.
+    /// Arguments.
     #[serde(default)]
     arguments: Vec<PromptArgumentFile>,
-    /// The text of its only message, from the user; may contain `{{ argument }}`.
+    /// A single user message; may contain `{{ argument }}`.
     template: Option<String>,
-    /// Its messages, instead of `template`.
+    /// Messages, instead of `template`.
     messages: Option<Vec<PromptMessageOptions>>,
 }
 
@@ -30,11 +30,11 @@ pub struct PromptFile {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PromptArgumentFile {
-    /// Its name.
+    /// Name of the argument.
     name: NonEmpty,
     /// What it means.
     description: Option<String>,
-    /// Whether it must be given.
+    /// Whether it is required.
     #[serde(default)]
     required: bool,
 }
@@ -44,9 +44,9 @@ struct PromptArgumentFile {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PromptMessageOptions {
-    /// Who speaks.
+    /// Author of the message.
     pub role: Role,
-    /// The text; may contain `{{ argument }}`.
+    /// Text of the message; may contain `{{ argument }}`.
     pub text: String,
 }
 
@@ -56,9 +56,9 @@ pub struct PromptMessageOptions {
 pub struct PromptOptions {
     /// Its name.
     pub name: String,
-    /// A name for people.
+    /// Its display name.
     pub title: Option<String>,
-    /// What it is for.
+    /// What it does.
     pub description: Option<String>,
     /// Its arguments.
     pub arguments: Vec<PromptArgument>,

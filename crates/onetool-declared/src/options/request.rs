@@ -12,23 +12,23 @@ use serde_json::Value;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// An HTTP request; its texts may contain `{{ parameter }}`.
+/// An HTTP request. Its values may contain `{{ parameter }}`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RequestFile {
-    /// The method. Default: GET.
+    /// GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS; required with a body. Default: GET.
     method: Option<String>,
-    /// The address; the part after the host may contain parameters.
+    /// `http://` or `https://` URL; may contain `{{ parameter }}` after the host.
     url: String,
-    /// Query parameters to add to the address.
+    /// Query parameters to add; values may contain `{{ parameter }}`.
     #[serde(default)]
     query: IndexMap<String, String>,
-    /// Headers to send.
+    /// Headers to send; values may contain `{{ parameter }}`.
     #[serde(default)]
     headers: IndexMap<String, Secret>,
-    /// A JSON body to send; its strings may contain `{{ parameter }}`.
+    /// JSON body; strings in it may contain `{{ parameter }}`.
     json: Option<Value>,
-    /// A text body to send, instead of `json`.
+    /// Text body, instead of `json`; may contain `{{ parameter }}`.
     body: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct RequestFile {
 pub struct RequestOptions {
     /// The method, in upper case.
     pub method: String,
-    /// The address, a template after its host.
+    /// The URL, a template after its host.
     pub url: String,
     /// Query parameters; the values are templates.
     pub query: IndexMap<String, String>,
@@ -50,7 +50,7 @@ pub struct RequestOptions {
     pub body: Option<String>,
 }
 
-/// Shows no text of the request, because any may contain a secret.
+/// Shows only the method, because every other part may contain a secret.
 impl fmt::Debug for RequestOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestOptions").field("method", &self.method).finish_non_exhaustive()
@@ -103,7 +103,7 @@ fn method(method: Option<String>, section: &Section<'_>) -> Result<String, Confi
     Err(section.invalid(format!("unknown method{suggestion}")))
 }
 
-/// Rejects an address whose scheme or host a caller could choose, because the request could go anywhere.
+/// Rejects a URL whose scheme or host a caller could choose, because the request could go anywhere.
 fn check_url(url: &str, section: &Section<'_>) -> Result<(), ConfigError> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let Some(rest) = rest else {

@@ -11,19 +11,20 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResourceFile {
-    /// Its URI.
+    /// URI with a scheme, such as `docs://readme`.
     uri: String,
-    /// A short name.
+    /// Short name.
     name: NonEmpty,
-    /// What it contains.
+    /// What the resource contains.
     description: Option<String>,
-    /// The MIME type of its contents.
+    /// MIME type of the contents. Default: `text/plain`, or `application/octet-stream` for a binary file.
     mime_type: Option<String>,
-    /// The contents.
+    /// Contents of the resource.
     text: Option<String>,
-    /// A file with the contents, read on every request.
+    /// File with the contents, instead of `text`; read on every request, up to 50 MiB.
     file: Option<FilePath>,
-    /// Whether the file is binary. Default: depends on the MIME type.
+    /// Whether the file is binary. Default: true if `mime_type` is an image, audio, video, PDF, zip or
+    /// `application/octet-stream`.
     blob: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! `params` and `input_schema` → one JSON Schema.
+//! The JSON Schema of a tool's parameters, from `params` or `input_schema`.
 
 use indexmap::IndexMap;
 use onetool_config::{ConfigError, Section};
@@ -6,7 +6,7 @@ use onetool_core::JsonObject;
 use onetool_core::validate::check_schema;
 use serde_json::{Value, json};
 
-/// Makes the schema of a tool; with neither key, the tool has no parameters.
+/// Returns the schema of a tool; without either key, the tool has no parameters.
 pub(super) fn input_schema(
     params: Option<IndexMap<String, JsonObject>>,
     schema: Option<JsonObject>,

@@ -18,33 +18,34 @@ use super::schema::input_schema;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolFile {
-    /// Its name, `pack.tool`.
+    /// `pack.tool`, or a name without a pack. MCP clients see `pack_tool`.
     name: String,
-    /// A name for people.
+    /// Display name.
     title: Option<String>,
-    /// What it does, for a model.
+    /// What the tool does, for the model.
     description: String,
-    /// Its parameters, each with a JSON Schema. A parameter is required unless it has a `default` or
-    /// `required: false`.
+    /// Parameters by name, each a JSON Schema. A parameter is required unless it has a `default` or `required: false`.
+    /// Calls with other parameters are errors.
     params: Option<IndexMap<String, JsonObject>>,
-    /// The JSON Schema of all parameters, instead of `params`.
+    /// JSON Schema of all parameters together, instead of `params`.
     input_schema: Option<JsonObject>,
-    /// Hints about its effects.
+    /// Hints about the effects of the tool.
     annotations: Option<ToolAnnotations>,
-    /// Time limit of a call in seconds. Default: `server.call_timeout`.
+    /// Time limit of a call in seconds, at most `server.call_timeout`. Default: `server.call_timeout`.
     timeout: Option<Seconds>,
-    /// The request to send.
+    /// HTTP request to send.
     http: Option<RequestFile>,
-    /// The program to run and its arguments, as a list. Arguments may contain `{{ parameter }}`.
+    /// Program to run and its arguments, as a list; no shell is involved. Arguments may contain `{{ parameter }}`. A
+    /// program with a `/` is a path relative to this file; others are looked up in `PATH`.
     #[schemars(with = "Option<Vec<String>>")]
     command: Option<Argv>,
-    /// Directory that the command runs in. Default: the directory of this file.
+    /// Working directory of the command. Default: the directory of this file.
     cwd: Option<String>,
-    /// Environment variables of the command.
+    /// Environment variables of the command, in addition to `PATH`, `HOME`, `LANG` and `LC_*`, which it inherits.
     env: Option<IndexMap<String, Secret>>,
     /// Standard input of the command; may contain `{{ parameter }}`.
     stdin: Option<String>,
-    /// Python code that runs in the sandbox. Parameters are names in it, other tools can be called, and its last
+    /// Python code that runs in the sandbox. Parameters are variables, the code can call other tools, and the last
     /// expression or `return` is the result.
     python: Option<NonEmpty>,
 }
@@ -55,15 +56,15 @@ pub struct ToolFile {
 pub struct ToolOptions {
     /// Its canonical name.
     pub name: String,
-    /// A name for people.
+    /// Its display name.
     pub title: Option<String>,
-    /// What it does, for a model.
+    /// What it does, for the model.
     pub description: String,
     /// The JSON Schema of its parameters, in the order written.
     pub input_schema: JsonObject,
     /// Hints about its effects.
     pub annotations: Option<ToolAnnotations>,
-    /// Time limit of a call, if it is not the server's.
+    /// Time limit of a call, if it differs from the server's.
     pub timeout: Option<Duration>,
     /// What a call does.
     pub body: ToolBody,

@@ -56,7 +56,7 @@ tools:
     assert_eq!(data["structuredContent"], json!({"k": [1]}));
     assert_snapshot!(client.call_text("sh_fail", json!({})).await, @"error: 'sh' exited with code 3: oops");
     assert_eq!(client.call_text("sh_read", json!({"text": "é"})).await, "in: é");
-    assert_snapshot!(client.call_text("sh_slow", json!({})).await, @"error: tool 'sh.slow' failed: 'sleep' did not end within 0.1 s and was killed");
+    assert_snapshot!(client.call_text("sh_slow", json!({})).await, @"error: tool 'sh.slow' failed: 'sleep' did not finish within 0.1 s and was killed");
     assert_snapshot!(client.call_text("sh_missing", json!({})).await, @"error: tool 'sh.missing' failed: 'no-such-program-here' was not found in PATH; install it, or use its full path in `command`");
     let inherited = client.call_text("sh_env", json!({})).await;
     let names: Vec<&str> = inherited.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
