@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::base_url::BaseUrl;
 
-/// The key of an API, or none.
+/// The key of an API, if one is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ApiKey(Option<Secret>);
 
@@ -19,7 +19,7 @@ impl ApiKey {
         self.0.as_ref()
     }
 
-    /// Rejects an address to which the key would be sent in the clear; `section` is that of the address.
+    /// Rejects a URL to which the key would be sent unencrypted. `section` is that of the URL.
     pub(crate) fn check_sent_to(&self, url: &BaseUrl, section: &Section<'_>) -> Result<(), ConfigError> {
         if self.0.is_some() && url.exposes_keys() {
             return Err(section.invalid("a key sent over plain http can be read by others; use https"));
@@ -33,9 +33,9 @@ impl<'de> Deserialize<'de> for ApiKey {
         let text = String::deserialize(deserializer)?;
         let text = text.trim();
         if !text.chars().all(|c| c.is_ascii_graphic()) {
-            return Err(D::Error::custom("a key has only ASCII characters and no spaces"));
+            return Err(D::Error::custom("must have only ASCII characters and no spaces"));
         }
-        // `${NAME:-}` gives an empty key, which is none.
+        // `${NAME:-}` expands to an empty key if the variable is not set.
         Ok(Self((!text.is_empty()).then(|| Secret::new(text))))
     }
 }

@@ -1,4 +1,4 @@
-//! The address of an API.
+//! The base URL of an API.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,36 +9,36 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::{Host, Url};
 
-/// The address that the paths of an API are appended to, or none.
+/// The URL that the paths of an API are appended to; may be empty.
 ///
-/// It may contain a secret, so debug output shows only the host.
+/// It may contain a secret, so its debug output shows only the host.
 #[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub(crate) struct BaseUrl(String);
 
 impl BaseUrl {
-    /// Takes an address without a slash at its end.
+    /// Wraps a URL that does not end with a slash.
     pub(crate) fn new(url: &str) -> Self {
         Self(url.to_owned())
     }
 
-    /// Returns whether there is no address, as `${NAME:-}` gives.
+    /// Returns whether there is no URL, for example after `${NAME:-}`.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the address of a path under it.
+    /// Returns the URL of a path.
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}/{path}", self.0)
     }
 
-    /// Returns the address of a path under it, with parameters.
+    /// Returns the URL of a path with query parameters.
     pub(crate) fn with_query(&self, path: &str, parameters: &[(&str, String)]) -> String {
         let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
         format!("{}/{path}?{query}", self.0)
     }
 
-    /// Returns whether a key sent there could be read on the way.
+    /// Returns whether others could read a key on its way there: it is plain http to another host.
     pub(crate) fn exposes_keys(&self) -> bool {
         let is_loopback = |url: &Url| match url.host() {
             Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -39,6 +39,6 @@ where
     drop(guard);
     match done {
         Ok(done) => done.map_err(|error| tool_error(error.into())),
-        Err(error) => Err(ToolError::failed(format!("the work was interrupted: {error}"))),
+        Err(error) => Err(ToolError::failed(format!("the call was interrupted: {error}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! The key `packs:`: which built-in packs there are, with which options.
+//! The key `packs:`: the enabled built-in packs and their options.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct PacksConfig {
 struct ConfiguredPack {
     name: &'static str,
     options: Options,
-    /// Where the configuration names the pack. One that it does not name yields to another pack of that name.
+    /// Where the configuration names the pack. A pack that it does not name yields to another pack with that name.
     at: Option<Location>,
 }
 
@@ -38,7 +38,7 @@ enum Options {
 impl PartialEq for ConfiguredPack {
     fn eq(&self, other: &Self) -> bool {
         let same_options = match (&self.options, &other.options) {
-            (Options::Known(own), Options::Known(other)) => own.equals(&**other),
+            (Options::Known(options), Options::Known(other)) => options.equals(&**other),
             (Options::NotBuilt { .. }, Options::NotBuilt { .. }) => true,
             _ => false,
         };
@@ -46,19 +46,19 @@ impl PartialEq for ConfiguredPack {
     }
 }
 
-/// Who uses a name that a built-in pack would have.
+/// What else uses the name of a built-in pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameUse {
-    /// Nobody.
+    /// Nothing.
     Free,
-    /// A pack of the operator's, which wins.
+    /// One of the operator's own packs, which wins.
     LocalPack,
     /// A server or an API, which wins unless the configuration names the built-in pack.
     Source,
 }
 
 impl Default for PacksConfig {
-    /// Returns the packs that need no configuration: those that reach nothing of the operator's.
+    /// Returns the packs that need no configuration: those that do not access the operator's files or databases.
     fn default() -> Self {
         let empty = onetool_config::parse_text("", "/".as_ref(), &|_| None);
         let read = empty.and_then(|document| Self::read(&document.root()));
@@ -81,8 +81,7 @@ impl PacksConfig {
     /// Reads the section `packs:`.
     ///
     /// # Errors
-    /// When an option is invalid, also in a pack that is disabled: a mistake should not surface only when someone
-    /// enables the pack.
+    /// When an option is invalid, even in a disabled pack, so that a mistake does not appear only when it is enabled.
     pub fn read(packs: &Section<'_>) -> Result<Self, ConfigError> {
         let mut configured = Vec::new();
         for kind in &KINDS {
@@ -105,14 +104,14 @@ impl PacksConfig {
         self.options().flat_map(|it| it.secrets()).collect()
     }
 
-    /// Returns files that packs open themselves, so that other tools may read but not change them.
+    /// Returns files that packs open, and that other tools may read but not change.
     pub fn used_files(&self) -> Vec<PathBuf> {
         self.options().flat_map(AnyOptions::used_files).collect()
     }
 
-    /// Builds every pack. `name_use` says who else uses its name.
+    /// Builds every pack. `name_use` returns what else uses its name.
     ///
-    /// Returns the packs, and an error for each pack that the operator wants and that cannot be built.
+    /// Returns the packs, and an error for each pack that the configuration names and that cannot be built.
     pub fn build(
         &self,
         context: &PackContext,
@@ -132,7 +131,7 @@ impl PacksConfig {
         (packs, errors)
     }
 
-    /// Returns the part of a change that an agent may make, and the packs that are new and therefore wait.
+    /// Returns the part of the change to `new` that an agent may make, and the names of new packs, which wait.
     #[must_use]
     pub fn restrict(&self, new: &Self, pending: &mut PendingChanges) -> (Self, Vec<&'static str>) {
         let (mut packs, mut waiting) = (Vec::new(), Vec::new());
@@ -169,7 +168,7 @@ impl PacksConfig {
 }
 
 impl ConfiguredPack {
-    /// Builds the pack; none if nobody asked for it and it cannot be had.
+    /// Builds the pack; `None` if the configuration does not name it and something else uses its name.
     fn build(
         &self,
         context: &PackContext,
@@ -189,7 +188,7 @@ impl ConfiguredPack {
             NameUse::Source if self.at.is_none() => return Ok(None),
             NameUse::Source | NameUse::Free => {}
         }
-        if let Some(root) = closed_root(&**options, &context.own_files) {
+        if let Some(root) = protected_root(&**options, &context.own_files) {
             return Err(format!(
                 "the root {} is in onetool's own directory, which no tool can open; use a directory outside it (paths \
                  are relative to the file: '..' is the directory above .onetool)",
@@ -200,12 +199,12 @@ impl ConfiguredPack {
     }
 }
 
-/// Returns a root of the pack that is closed to tools, so that nothing in it could be opened.
-fn closed_root(options: &dyn AnyOptions, own_files: &OwnFiles) -> Option<PathBuf> {
+/// Returns a root of the pack that is protected, so that no tool could open anything in it.
+fn protected_root(options: &dyn AnyOptions, own_files: &OwnFiles) -> Option<PathBuf> {
     let roots = options.roots();
     if roots.is_empty() {
         return None;
     }
-    let closed = own_files.look();
-    roots.into_iter().find(|root| File::open(root).is_ok_and(|it| closed.check(&it).is_err()))
+    let protected = own_files.resolve();
+    roots.into_iter().find(|root| File::open(root).is_ok_and(|it| protected.check(&it).is_err()))
 }

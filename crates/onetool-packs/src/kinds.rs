@@ -1,8 +1,8 @@
-//! The list of built-in packs, one line each.
+//! The list of built-in packs.
 
 use crate::options::Kind;
 
-/// Makes a line of the list: the feature, which is also the name of the pack, and its options.
+/// An entry of the list: the feature, which is also the name of the pack, and the type of its options.
 macro_rules! kind {
     ($feature:literal, $options:path) => {{
         #[cfg(feature = $feature)]

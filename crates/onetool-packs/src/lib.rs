@@ -1,7 +1,7 @@
-//! The built-in packs of tools. Each is a directory with its options and its tools, and one line in [`mod@kinds`].
+//! The built-in packs of tools. Each is a module with its options and its tools, and a line in `kinds`.
 //!
-//! A pack's options are a struct: its fields are the keys under `packs:`, their comments the texts of the JSON Schema,
-//! and its [`PackOptions`](options::PackOptions) implementation checks and builds the pack.
+//! The options of a pack are a struct. Its fields are the keys under `packs:`, its doc comments are the descriptions in
+//! the JSON Schema, and its implementation of `PackOptions` checks the options and builds the pack.
 
 #[cfg(any(feature = "brave", feature = "llm"))]
 mod api_key;
@@ -19,7 +19,7 @@ mod file;
 mod kinds;
 #[cfg(feature = "llm")]
 mod llm;
-#[cfg_attr(not(feature = "_pack"), expect(dead_code, reason = "a build without packs uses a part of it"))]
+#[cfg_attr(not(feature = "_pack"), expect(dead_code, reason = "a build without packs uses only a part"))]
 mod options;
 mod own_files;
 #[cfg(feature = "package")]
@@ -29,7 +29,7 @@ mod ripgrep;
 #[cfg(any(feature = "file", feature = "ripgrep"))]
 #[cfg_attr(
     not(all(feature = "file", feature = "ripgrep")),
-    expect(dead_code, reason = "each of the two packs uses a part of it")
+    expect(dead_code, reason = "each of the two packs uses only a part")
 )]
 mod roots;
 #[cfg(feature = "_service")]
@@ -41,9 +41,9 @@ mod web;
 
 pub use config::{NameUse, PacksConfig};
 pub use options::PackContext;
-pub use own_files::{ClosedFiles, ClosedReason, OwnFiles, OwnPaths};
+pub use own_files::{OwnFiles, OwnPaths, ProtectedFiles, ProtectedReason};
 
-/// What the worker process does for the packs.
+/// The jobs that the worker process runs for packs.
 pub const JOBS: &[(&str, onetool_cage::Job)] = &[
     #[cfg(feature = "db")]
     db::JOB,

@@ -13,12 +13,12 @@ use serde::de::DeserializeOwned;
 
 use crate::own_files::OwnFiles;
 
-/// What packs get from the gateway.
+/// What the gateway provides to packs.
 #[derive(Clone)]
 pub struct PackContext {
-    /// The files of onetool itself, which no tool opens.
+    /// onetool's own files, which no tool opens.
     pub own_files: OwnFiles,
-    /// Reads documents from outside; without it, packs that need it report that it is missing.
+    /// Runs jobs in worker processes. Without it, the pack `web` cannot read pages, and SQLite runs in this process.
     pub jobs: Option<Arc<Jobs>>,
     /// Removes the values of variables from messages.
     pub redactor: Redactor,
@@ -31,10 +31,10 @@ pub(crate) trait PackOptions:
     /// The name of the pack and its key.
     const NAME: &'static str;
 
-    /// Returns whether the pack exists with these options.
+    /// Returns whether these options enable the pack.
     fn is_enabled(&self) -> bool;
 
-    /// Checks rules that span several keys. `section` is `packs.NAME` and `packs` the map around it.
+    /// Checks rules that involve several keys. `section` is `packs.NAME`, and `packs` is the map that contains it.
     fn check(&mut self, section: &Section<'_>, packs: &Section<'_>) -> Result<(), ConfigError> {
         let _ = (section, packs);
         Ok(())
@@ -53,18 +53,18 @@ pub(crate) trait PackOptions:
         Vec::new()
     }
 
-    /// Returns files that the pack opens itself, so that other tools may read but not change them.
+    /// Returns files that the pack opens, and that other tools may read but not change.
     fn used_files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Returns the part of a change that an agent may make: nothing that widens what agents can do.
+    /// Returns the part of the change to `new` that an agent may make: nothing that gives agents more rights.
     fn restrict(&self, new: Self, pending: &mut PendingChanges) -> Self {
         pending.keep(&format!("packs.{}", Self::NAME), self, new)
     }
 }
 
-/// [`PackOptions`] without its type.
+/// [`PackOptions`] as a trait object.
 pub(crate) trait AnyOptions: Any + Debug + Send + Sync {
     fn is_enabled(&self) -> bool;
     fn build(&self, context: &PackContext) -> Pack;
@@ -112,15 +112,15 @@ impl<T: PackOptions> AnyOptions for T {
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
-    /// Reads the options from `packs.NAME` and the map around it; an error if this program lacks the pack.
+    /// Reads the options from `packs.NAME` and the map that contains it.
     pub(crate) read: ReadOptions,
 }
 
 pub(crate) type ReadOptions = fn(&Section<'_>, &Section<'_>) -> Result<Arc<dyn AnyOptions>, ReadError>;
 
-/// Why there are no options.
+/// Why options cannot be read.
 pub(crate) enum ReadError {
-    /// They are invalid.
+    /// The options are invalid.
     Invalid(ConfigError),
     /// This program was built without the pack.
     #[cfg_attr(
@@ -139,7 +139,7 @@ pub(crate) enum ReadError {
 }
 
 impl Kind {
-    /// Makes the kind of a type of options.
+    /// Creates the entry for a type of options.
     pub(crate) const fn new<T: PackOptions>() -> Self {
         Self { name: T::NAME, schema: T::json_schema, read: read::<T> }
     }

@@ -1,7 +1,7 @@
-//! The files of onetool itself, which no tool opens for an agent.
+//! Protects onetool's own files from tools.
 //!
-//! A file is recognized by its device and inode after it has been opened, so no link, spelling or rename gets around
-//! the rule. Names count only where there is no file yet.
+//! A file is identified by its device and inode after it has been opened, so links, other spellings and renames do not
+//! bypass the check. Names matter only where no file exists yet.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -15,17 +15,17 @@ use onetool_config::matching_files;
 use onetool_core::current::Current;
 use rustix::fs::{AtFlags, Mode, OFlags, PROC_SUPER_MAGIC, Stat, fstat, fstatfs, statat};
 
-/// A directory of this name holds a configuration and what onetool keeps; no tool opens or makes one anywhere.
+/// Directories with this name contain a configuration and onetool's state. No tool opens or creates one.
 const STATE_DIRECTORY: &str = ".onetool";
-/// What SQLite writes beside a database.
+/// A SQLite database, and the files that SQLite writes next to it.
 const DATABASE_SUFFIXES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
-/// How many entries of the state directories are looked at; with more, only hard links to the rest are missed.
+/// Maximum number of entries of state directories to identify. Beyond that, only hard links to the rest are missed.
 const MAX_ENTRIES: usize = 20_000;
 
 /// Why a file cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ClosedReason {
-    /// It is part of the configuration or state.
+pub enum ProtectedReason {
+    /// It is part of onetool's configuration or state.
     #[error("it belongs to onetool itself (configuration, secrets or state), which no tool can open")]
     Own,
     /// The configuration uses it.
@@ -38,23 +38,23 @@ pub enum ClosedReason {
     Process,
 }
 
-/// The files of onetool itself. Clones share one list, which every reload renews.
+/// onetool's own files. Clones share the list, which every reload replaces.
 #[derive(Clone, Default)]
 pub struct OwnFiles(Current<OwnPaths>);
 
-/// The files and directories that belong to onetool, or that decide what it starts.
+/// The files and directories that belong to onetool, or that determine what it starts.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct OwnPaths {
-    /// Directories that are closed with everything in them.
+    /// Directories that no tool opens, with everything in them.
     pub directories: Vec<PathBuf>,
-    /// Files that are closed.
+    /// Files that no tool opens.
     pub files: Vec<PathBuf>,
-    /// Patterns of Python packs, which are closed.
+    /// Patterns of Python packs, which no tool opens.
     pub packs: Vec<PathBuf>,
-    /// Words of command lines and paths of descriptions; those that are files can be read but not changed.
+    /// Arguments of command lines and paths of API descriptions. Tools can read but not change those that are files.
     pub fixed: Vec<PathBuf>,
-    /// Databases that can be read but not changed as files.
+    /// Databases whose files tools can read but not change.
     pub databases: Vec<PathBuf>,
 }
 
@@ -64,9 +64,9 @@ impl OwnFiles {
         self.0.set(paths);
     }
 
-    /// Looks at the disk: which files are closed at this moment. This blocks.
-    pub fn look(&self) -> ClosedFiles {
-        ClosedFiles::new(&self.0.get())
+    /// Identifies the files on disk that are protected at the moment. This blocks.
+    pub fn resolve(&self) -> ProtectedFiles {
+        ProtectedFiles::new(&self.0.get())
     }
 }
 
@@ -76,7 +76,7 @@ impl OwnPaths {
         self.files.extend(database_files(path));
     }
 
-    /// Adds a SQLite database of the operator's, with the files that SQLite writes next to it.
+    /// Adds one of the operator's SQLite databases, with the files that SQLite writes next to it.
     pub fn add_database(&mut self, path: &Path) {
         self.databases.extend(database_files(path));
     }
@@ -102,7 +102,7 @@ fn is_state_directory(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(STATE_DIRECTORY)
 }
 
-/// A file or directory, whatever it is called.
+/// Identifies a file or directory, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FileId {
     device: u64,
@@ -121,181 +121,193 @@ impl From<&Metadata> for FileId {
     }
 }
 
-fn id_of(path: &Path) -> Option<FileId> {
+fn file_id(path: &Path) -> Option<FileId> {
     path.metadata().ok().map(|it| FileId::from(&it))
 }
 
-/// Which files are closed at one moment.
+/// The files that are protected at one moment.
 #[derive(Default)]
-pub struct ClosedFiles {
-    /// The files that are named one by one.
+pub struct ProtectedFiles {
+    /// The files that are listed individually.
     named: HashSet<FileId>,
-    /// Those, the state directories, and everything in these.
+    /// Those, the state directories, and everything in the state directories.
     own: HashSet<FileId>,
+    /// Files that tools can read but not change.
     fixed: HashSet<FileId>,
-    /// Directories above any of them, which cannot be moved away.
-    above: HashSet<FileId>,
-    /// Names in directories under which a file would be closed if it were there.
-    names: HashMap<(FileId, OsString), ClosedReason>,
-    /// The state directories, without links.
+    /// Directories that contain any of these files, at any level. Tools must not move them.
+    ancestors: HashSet<FileId>,
+    /// Names in directories at which a new file would be protected.
+    names: HashMap<(FileId, OsString), ProtectedReason>,
+    /// The state directories, with links resolved.
     directories: Vec<PathBuf>,
     packs: Vec<Pattern>,
 }
 
-impl ClosedFiles {
-    fn new(named: &OwnPaths) -> Self {
-        let mut closed = Self::default();
-        for directory in &named.directories {
-            closed.add_above(directory);
+impl ProtectedFiles {
+    fn new(paths: &OwnPaths) -> Self {
+        let mut protected = Self::default();
+        for directory in &paths.directories {
+            protected.add_ancestors(directory);
             if let Ok(real) = directory.canonicalize() {
-                closed.own.extend(id_of(&real));
-                closed.add_inside(&real);
-                closed.directories.push(real);
+                protected.own.extend(file_id(&real));
+                protected.add_contents(&real);
+                protected.directories.push(real);
             }
         }
-        let packs = matching_files(&named.packs).into_iter().filter_map(Result::ok);
-        for path in named.files.iter().cloned().chain(packs) {
-            closed.add_name(&path, ClosedReason::Own);
-            if let Some(id) = id_of(&path) {
-                closed.named.insert(id);
-                closed.own.insert(id);
+        let packs = matching_files(&paths.packs).into_iter().filter_map(Result::ok);
+        for path in paths.files.iter().cloned().chain(packs) {
+            protected.add_name(&path, ProtectedReason::Own);
+            if let Some(id) = file_id(&path) {
+                protected.named.insert(id);
+                protected.own.insert(id);
             }
         }
-        for pattern in &named.packs {
+        for pattern in &paths.packs {
             let (directory, rest) = split_pattern(pattern);
-            closed.add_above(&directory.join("x"));
+            protected.add_ancestors(&directory.join("x"));
             let Ok(real) = directory.canonicalize() else { continue };
             let pattern = format!("{}/{rest}", Pattern::escape(&real.to_string_lossy()));
-            closed.packs.extend(Pattern::new(&pattern));
+            protected.packs.extend(Pattern::new(&pattern));
         }
-        for path in &named.databases {
-            closed.add_name(path, ClosedReason::Fixed);
-            closed.fixed.extend(id_of(path));
+        for path in &paths.databases {
+            protected.add_name(path, ProtectedReason::Fixed);
+            protected.fixed.extend(file_id(path));
         }
-        // Most words of a command line are no files.
-        for path in named.fixed.iter().filter(|it| it.is_file()) {
-            closed.add_name(path, ClosedReason::Fixed);
-            closed.fixed.extend(id_of(path));
+        // Most arguments of a command line are not files.
+        for path in paths.fixed.iter().filter(|it| it.is_file()) {
+            protected.add_name(path, ProtectedReason::Fixed);
+            protected.fixed.extend(file_id(path));
         }
-        closed
+        protected
     }
 
-    /// Adds every directory above a path, as it is written and as it is without links.
-    fn add_above(&mut self, path: &Path) {
+    /// Adds every directory above a path, both as written and with links resolved.
+    fn add_ancestors(&mut self, path: &Path) {
         let real = path.canonicalize().ok();
         let paths = [Some(path), real.as_deref()].into_iter().flatten();
-        self.above.extend(paths.flat_map(|it| it.ancestors().skip(1)).filter_map(id_of));
+        self.ancestors.extend(paths.flat_map(|it| it.ancestors().skip(1)).filter_map(file_id));
     }
 
-    fn add_name(&mut self, path: &Path, refused: ClosedReason) {
-        self.add_above(path);
+    fn add_name(&mut self, path: &Path, reason: ProtectedReason) {
+        self.add_ancestors(path);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
-        if let Some(parent) = id_of(parent) {
-            self.names.entry((parent, name.to_owned())).or_insert(refused);
+        if let Some(parent) = file_id(parent) {
+            self.names.entry((parent, name.to_owned())).or_insert(reason);
         }
     }
 
-    fn add_inside(&mut self, directory: &Path) {
-        let mut left = vec![directory.to_owned()];
+    fn add_contents(&mut self, directory: &Path) {
+        let mut pending = vec![directory.to_owned()];
         let mut seen = 0;
-        while let Some(directory) = left.pop() {
+        while let Some(directory) = pending.pop() {
             for entry in directory.read_dir().into_iter().flatten().flatten() {
                 seen += 1;
                 if seen > MAX_ENTRIES {
                     return;
                 }
                 let path = entry.path();
-                // The file that a link leads to is as much ours as the link; a directory is not entered through one.
+                // The target of a link to a file is protected too. Links to directories are not followed.
                 self.own.extend(path.metadata().ok().filter(Metadata::is_file).map(|it| FileId::from(&it)));
                 let Ok(metadata) = entry.metadata() else { continue };
                 self.own.insert(FileId::from(&metadata));
                 if metadata.is_dir() {
-                    left.push(path);
+                    pending.push(path);
                 }
             }
         }
     }
 
-    /// Refuses a file or directory that has been opened, whatever led there.
-    pub fn check(&self, opened: &impl AsFd) -> Result<(), ClosedReason> {
-        // What cannot be looked at cannot be judged; using it fails as well.
+    /// Checks an opened file or directory, independent of the path that was used to open it.
+    ///
+    /// # Errors
+    /// When it is protected.
+    pub fn check(&self, opened: &impl AsFd) -> Result<(), ProtectedReason> {
+        // If fstat fails, using the file fails too, so there is nothing to protect.
         let Ok(stat) = fstat(opened) else { return Ok(()) };
         self.check_stat(&stat)?;
         if fstatfs(opened).is_ok_and(|it| it.f_type == PROC_SUPER_MAGIC) {
-            return Err(ClosedReason::Process);
+            return Err(ProtectedReason::Process);
         }
-        match path_of(opened) {
-            Some(path) if self.is_inside(&path) => Err(ClosedReason::Own),
+        match current_path(opened) {
+            Some(path) if self.is_inside(&path) => Err(ProtectedReason::Own),
             _ => Ok(()),
         }
     }
 
-    /// Refuses what has been looked at in a directory that is not closed.
-    pub(crate) fn check_stat(&self, stat: &Stat) -> Result<(), ClosedReason> {
-        if self.own.contains(&FileId::from(stat)) { Err(ClosedReason::Own) } else { Ok(()) }
+    /// Checks an entry of a directory that is not protected.
+    pub(crate) fn check_stat(&self, stat: &Stat) -> Result<(), ProtectedReason> {
+        if self.own.contains(&FileId::from(stat)) { Err(ProtectedReason::Own) } else { Ok(()) }
     }
 
-    /// Refuses a path that has to be opened by its name; returns which file it leads to now, if to any.
+    /// Checks a path that must be opened by its name; returns the file that it refers to now, if it exists.
     #[cfg_attr(not(feature = "db"), expect(dead_code, reason = "only SQLite opens by name"))]
-    pub(crate) fn check_path(&self, path: &Path) -> Result<Option<FileId>, ClosedReason> {
+    pub(crate) fn check_path(&self, path: &Path) -> Result<Option<FileId>, ProtectedReason> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let Ok(opened) = rustix::fs::open(path, flags, Mode::empty()) else { return Ok(None) };
         self.check(&opened)?;
         Ok(fstat(&opened).ok().map(|stat| FileId::from(&stat)))
     }
 
-    /// Tells whether a directory that a walk by names came by is closed.
+    /// Returns whether a directory that was found by its name is protected.
     #[cfg_attr(not(feature = "ripgrep"), expect(dead_code, reason = "only ripgrep walks by names"))]
     pub(crate) fn has_directory(&self, path: &Path) -> bool {
         path.file_name().is_some_and(is_state_directory)
             || path.symlink_metadata().is_ok_and(|it| self.own.contains(&FileId::from(&it)))
     }
 
-    /// Refuses to put something under a name in an opened directory that is not closed itself; `existing` is what has
-    /// the name now.
+    /// Checks the creation or replacement of an entry in an opened directory that is not protected. `existing` is the
+    /// current entry with that name.
+    ///
+    /// # Errors
+    /// When the current entry, or a new one with that name, is protected.
     pub fn check_change(
         &self,
         directory: &impl AsFd,
         name: &OsStr,
         existing: Option<&Stat>,
-    ) -> Result<(), ClosedReason> {
+    ) -> Result<(), ProtectedReason> {
         if let Some(stat) = existing {
             self.check_stat(stat)?;
             if self.fixed.contains(&FileId::from(stat)) {
-                return Err(ClosedReason::Fixed);
+                return Err(ProtectedReason::Fixed);
             }
         }
         if is_state_directory(name) {
-            return Err(ClosedReason::Own);
+            return Err(ProtectedReason::Own);
         }
         if let Ok(stat) = fstat(directory)
-            && let Some(refused) = self.names.get(&(FileId::from(&stat), name.to_owned()))
+            && let Some(reason) = self.names.get(&(FileId::from(&stat), name.to_owned()))
         {
-            return Err(*refused);
+            return Err(*reason);
         }
-        match path_of(directory) {
-            Some(path) if self.is_pack(&path.join(name)) => Err(ClosedReason::Own),
+        match current_path(directory) {
+            Some(path) if self.is_pack(&path.join(name)) => Err(ProtectedReason::Own),
             _ => Ok(()),
         }
     }
 
-    /// Refuses to take something away from an opened directory: also what one of our files lies in, or is reached through.
+    /// Checks the removal of an entry from an opened directory. A directory that contains one of our files, or a link on
+    /// the path to one, must not be removed either.
     #[cfg_attr(not(feature = "file"), expect(dead_code, reason = "only files can be deleted"))]
-    pub(crate) fn check_removal(&self, directory: &impl AsFd, name: &OsStr) -> Result<(), ClosedReason> {
+    pub(crate) fn check_removal(&self, directory: &impl AsFd, name: &OsStr) -> Result<(), ProtectedReason> {
         for flags in [AtFlags::SYMLINK_NOFOLLOW, AtFlags::empty()] {
             let Ok(stat) = statat(directory, name, flags) else { continue };
             self.check_change(directory, name, Some(&stat))?;
-            if self.above.contains(&FileId::from(&stat)) {
-                return Err(ClosedReason::Own);
+            if self.ancestors.contains(&FileId::from(&stat)) {
+                return Err(ProtectedReason::Own);
             }
         }
         Ok(())
     }
 
-    /// Refuses a file that is named as ours, wherever it lies: for files that the operator named, such as those of notes.
-    pub fn check_named(&self, opened: &impl AsFd) -> Result<(), ClosedReason> {
+    /// Checks an opened file that the operator configured, such as a file for notes. Unlike [`ProtectedFiles::check`],
+    /// this allows files in state directories.
+    ///
+    /// # Errors
+    /// When it is one of the files that are listed individually.
+    pub fn check_named(&self, opened: &impl AsFd) -> Result<(), ProtectedReason> {
         let is_named = fstat(opened).is_ok_and(|stat| self.named.contains(&FileId::from(&stat)));
-        if is_named { Err(ClosedReason::Own) } else { Ok(()) }
+        if is_named { Err(ProtectedReason::Own) } else { Ok(()) }
     }
 
     fn is_inside(&self, path: &Path) -> bool {
@@ -310,17 +322,17 @@ impl ClosedFiles {
     }
 }
 
-/// Returns the directory that a pattern begins with, and the part of it that has wildcards.
+/// Splits a pattern into the directory before the first wildcard and the rest.
 fn split_pattern(pattern: &Path) -> (PathBuf, String) {
     let is_plain = |part: &&OsStr| !part.to_string_lossy().contains(['*', '?', '[']);
     let parts: Vec<&OsStr> = pattern.iter().collect();
-    // The last part is a file's name, with or without wildcards.
+    // The last part is the name of a file, with or without wildcards.
     let plain = parts.iter().take(parts.len().saturating_sub(1)).take_while(|it| is_plain(it)).count();
     let rest: PathBuf = parts[plain..].iter().collect();
     (parts[..plain].iter().collect(), rest.to_string_lossy().into_owned())
 }
 
-/// Returns where an opened file is now, as the kernel sees it.
-pub(crate) fn path_of(opened: &impl AsFd) -> Option<PathBuf> {
+/// Returns the current path of an opened file, according to the kernel.
+pub(crate) fn current_path(opened: &impl AsFd) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd())).ok()
 }

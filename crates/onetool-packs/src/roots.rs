@@ -1,7 +1,7 @@
-//! Folders that tools can reach, and nothing outside of them.
+//! Confines tools to configured directories.
 //!
-//! Every path is resolved by the kernel (`openat2` with `RESOLVE_BENEATH`) at the moment it is opened, and all work is
-//! done on what was opened. There is no moment between a check and a use in which a link could be put in the way.
+//! The kernel resolves every path when it is opened (`openat2` with `RESOLVE_BENEATH`), and tools use only the opened
+//! descriptor. So there is no time between check and use in which a link could be swapped in.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,12 +14,11 @@ use onetool_config::{ConfigError, FilePath, Section};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, mkdirat, openat2};
 use rustix::io::Errno;
 
-use crate::own_files::path_of;
-use crate::own_files::{ClosedFiles, ClosedReason, OwnFiles};
+use crate::own_files::{OwnFiles, ProtectedFiles, ProtectedReason, current_path};
 
-/// How often a path is tried that others rename while the kernel walks it.
-const TRIES: usize = 16;
-const FOLDER_MODE: u32 = 0o755;
+/// Maximum number of attempts to open a path that others rename while the kernel resolves it.
+const MAX_ATTEMPTS: usize = 16;
+const DIRECTORY_MODE: u32 = 0o755;
 
 /// Checks that every root is a directory.
 pub(crate) fn check_roots(roots: &[FilePath], section: &Section<'_>) -> Result<(), ConfigError> {
@@ -31,61 +30,59 @@ pub(crate) fn check_roots(roots: &[FilePath], section: &Section<'_>) -> Result<(
     }
 }
 
-/// Returns whether every one of `these` is among `those`.
-pub(crate) fn are_among(these: &[FilePath], those: &[FilePath]) -> bool {
-    these.iter().all(|it| those.contains(it))
+/// Returns whether `roots` contains all of `subset`.
+pub(crate) fn is_subset(subset: &[FilePath], roots: &[FilePath]) -> bool {
+    subset.iter().all(|it| roots.contains(it))
 }
 
-/// The folders, of which the first is where relative paths begin. Cheap to clone.
+/// The directories. Relative paths start at the first one. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Roots {
     roots: Arc<Vec<Root>>,
-    /// What stays closed inside of them.
+    /// Files that are protected even inside the roots.
     own: OwnFiles,
 }
 
 struct Root {
-    /// As the configuration names it.
+    /// The path in the configuration.
     path: PathBuf,
-    /// The same without links, if it differs.
+    /// The path with links resolved, if it differs.
     real: Option<PathBuf>,
 }
 
 impl Root {
-    /// Returns it without the detours that the configuration may take.
+    /// Returns the path for messages, with links resolved.
     fn shown(&self) -> String {
         self.real.as_ref().unwrap_or(&self.path).display().to_string()
     }
 }
 
-/// A path of a caller inside an opened root.
+/// A caller's path inside an opened root.
 pub(crate) struct Place {
     root: OwnedFd,
-    /// The root as callers see it.
+    /// The root as shown in messages.
     root_shown: String,
-    /// The path from the root; empty for the root itself.
-    inside: PathBuf,
-    closed: Arc<ClosedFiles>,
+    /// The path relative to the root; empty for the root itself.
+    relative: PathBuf,
+    protected: Arc<ProtectedFiles>,
 }
 
 /// A path that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PathError {
-    #[error(
-        "'{path}' leads out of the folders that this pack can reach ({roots}); use a path inside of them"
-    )]
+    #[error("'{path}' is outside the directories that this pack can access ({roots})")]
     Outside { path: String, roots: String },
-    #[error("there is no '{path}'; file.list shows what a folder holds")]
+    #[error("'{path}' does not exist; file.list shows the contents of a directory")]
     Missing { path: String },
-    #[error("'{path}' is {found}, not {wanted}")]
-    Kind { path: String, found: &'static str, wanted: &'static str },
-    #[error("'{path}' is a link; use the path that it leads to")]
+    #[error("'{path}' is {found}, not {expected}")]
+    Kind { path: String, found: &'static str, expected: &'static str },
+    #[error("'{path}' is a link; use the path of its target")]
     Link { path: String },
-    #[error("'{path}' names nothing inside the folder that this pack works in")]
+    #[error("'{path}' is not a path inside a root")]
     Root { path: String },
-    #[error("'{path}' is out of reach")]
-    Closed { path: String, source: ClosedReason },
-    #[error("this system cannot confine paths: Linux 5.6 or newer is needed")]
+    #[error("'{path}' cannot be accessed")]
+    Protected { path: String, source: ProtectedReason },
+    #[error("this system cannot confine paths; Linux 5.6 or later is required")]
     Kernel,
     #[error("cannot {what} '{path}'")]
     Io { what: &'static str, path: String, source: io::Error },
@@ -100,37 +97,37 @@ impl Roots {
         Self { roots: Arc::new(paths.iter().map(root).collect()), own }
     }
 
-    /// Finds the root that a path lies in, as the path is written; the kernel says later whether it really does.
+    /// Finds the root of a path from its text. The kernel checks later whether the path really is inside the root.
     pub(crate) fn place(&self, path: &str) -> Result<Place, PathError> {
         let outside = || PathError::Outside { path: path.to_owned(), roots: self.listed() };
         if path.contains('\0') {
             return Err(outside());
         }
-        let wanted = Path::new(if path.is_empty() { "." } else { path });
-        let (root, inside) = if wanted.is_absolute() {
-            let inside = |root: &Root| {
+        let requested = Path::new(if path.is_empty() { "." } else { path });
+        let (root, relative) = if requested.is_absolute() {
+            let relative = |root: &Root| {
                 let real = root.real.as_deref();
-                wanted
+                requested
                     .strip_prefix(&root.path)
                     .ok()
-                    .or_else(|| wanted.strip_prefix(real?).ok())
+                    .or_else(|| requested.strip_prefix(real?).ok())
                     .map(Path::to_owned)
             };
-            self.roots.iter().find_map(|root| Some((root, inside(root)?))).ok_or_else(outside)?
+            self.roots.iter().find_map(|root| Some((root, relative(root)?))).ok_or_else(outside)?
         } else {
-            (self.roots.first().ok_or_else(outside)?, wanted.to_owned())
+            (self.roots.first().ok_or_else(outside)?, requested.to_owned())
         };
         let opened =
             rustix::fs::open(&root.path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
         let failed = |error: Errno| PathError::Io {
-            what: "open the folder",
+            what: "open the directory",
             path: root.shown(),
             source: error.into(),
         };
-        let (opened, closed) = (opened.map_err(failed)?, Arc::new(self.own.look()));
-        closed.check(&opened).map_err(|source| PathError::Closed { path: root.shown(), source })?;
-        let inside = inside.components().filter(|it| *it != Component::CurDir).collect();
-        Ok(Place { root: opened, root_shown: root.shown(), inside, closed })
+        let (opened, protected) = (opened.map_err(failed)?, Arc::new(self.own.resolve()));
+        protected.check(&opened).map_err(|source| PathError::Protected { path: root.shown(), source })?;
+        let relative = relative.components().filter(|it| *it != Component::CurDir).collect();
+        Ok(Place { root: opened, root_shown: root.shown(), relative, protected })
     }
 
     fn listed(&self) -> String {
@@ -139,74 +136,75 @@ impl Roots {
 }
 
 impl Place {
-    /// Returns the path as callers see it: from the root, `.` for the root itself.
+    /// Returns the path for messages and results: relative to the root, `.` for the root itself.
     pub(crate) fn shown(&self) -> String {
-        if self.inside.as_os_str().is_empty() { ".".into() } else { self.inside.display().to_string() }
+        if self.relative.as_os_str().is_empty() { ".".into() } else { self.relative.display().to_string() }
     }
 
-    /// Returns the root and the path in it without any links, for those who have to go by names; what they find has to
-    /// be opened with [`Place::open_exactly`].
+    /// Returns the root and the path relative to it with links resolved, for code that needs names. Files found that way
+    /// must be opened with [`Place::open_without_links`].
     pub(crate) fn without_links(&self) -> Result<(PathBuf, PathBuf), PathError> {
-        let name = |opened: &OwnedFd| {
-            path_of(opened).ok_or_else(|| self.failed("find", io::ErrorKind::NotFound.into()))
+        let path = |opened: &OwnedFd| {
+            current_path(opened).ok_or_else(|| self.failed("find", io::ErrorKind::NotFound.into()))
         };
-        let (root, path) = (name(&self.root)?, name(&self.open(OFlags::PATH)?)?);
+        let (root, path) = (path(&self.root)?, path(&self.open(OFlags::PATH)?)?);
         let outside = |_| PathError::Outside { path: self.shown(), roots: self.root_shown.clone() };
-        let inside = path.strip_prefix(&root).map(Path::to_owned).map_err(outside)?;
-        Ok((root, inside))
+        let relative = path.strip_prefix(&root).map(Path::to_owned).map_err(outside)?;
+        Ok((root, relative))
     }
 
-    /// Returns the place of a path from the same root.
-    pub(crate) fn beside(&self, inside: &Path) -> Result<Self, PathError> {
+    /// Returns the place of another path in the same root.
+    pub(crate) fn in_same_root(&self, relative: &Path) -> Result<Self, PathError> {
         let root = self.root.try_clone().map_err(|source| self.failed("open", source))?;
-        let (root_shown, closed) = (self.root_shown.clone(), self.closed.clone());
-        Ok(Self { root, root_shown, inside: inside.to_owned(), closed })
+        let (root_shown, protected) = (self.root_shown.clone(), self.protected.clone());
+        Ok(Self { root, root_shown, relative: relative.to_owned(), protected })
     }
 
-    /// Tells whether it is the root itself.
+    /// Returns whether this is the root itself.
     pub(crate) fn is_root(&self) -> bool {
-        self.inside.as_os_str().is_empty()
+        self.relative.as_os_str().is_empty()
     }
 
-    /// Returns the path from the root.
-    pub(crate) fn inside(&self) -> &Path {
-        &self.inside
+    /// Returns the path relative to the root.
+    pub(crate) fn relative(&self) -> &Path {
+        &self.relative
     }
 
-    /// Opens what is there, wherever links inside the root lead.
+    /// Opens the path. Links are followed inside the root.
     pub(crate) fn open(&self, flags: OFlags) -> Result<OwnedFd, PathError> {
-        self.open_at(&self.inside, flags, ResolveFlags::empty())
+        self.open_at(&self.relative, flags, ResolveFlags::empty())
     }
 
-    /// Opens a file to be read. What is no file (a pipe, a device, a folder) is refused, and nothing waits for it.
+    /// Opens a regular file for reading. Refuses everything else (pipes, devices, directories) without blocking.
     pub(crate) fn open_file(&self) -> Result<(File, Stat), PathError> {
-        // Looked at before it is opened: to open a device may already do something.
+        // Checked before it is opened, because opening a device may have side effects.
         self.expect_file(&self.open(OFlags::PATH)?)?;
         let opened = self.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
         let stat = self.expect_file(&opened)?;
         Ok((File::from(opened), stat))
     }
 
-    /// Opens a folder to be listed.
-    pub(crate) fn open_folder(&self) -> Result<OwnedFd, PathError> {
+    /// Opens a directory for listing.
+    pub(crate) fn open_directory(&self) -> Result<OwnedFd, PathError> {
         let stat = self.stat(&self.open(OFlags::PATH)?)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             let found = kind(&stat);
-            return Err(PathError::Kind { path: self.shown(), found, wanted: "a folder" });
+            return Err(PathError::Kind { path: self.shown(), found, expected: "a directory" });
         }
         self.open(OFlags::RDONLY | OFlags::DIRECTORY)
     }
 
-    /// Opens the folder that holds it, made with all above it if `make` says so, and returns its name in there.
-    pub(crate) fn open_parent(&self, make: bool) -> Result<(OwnedFd, OsString), PathError> {
-        let Some(name) = self.inside.file_name().map(OsStr::to_owned) else {
+    /// Opens the parent directory, and returns it with the name of the entry. Creates missing directories if `create` is
+    /// set.
+    pub(crate) fn open_parent(&self, create: bool) -> Result<(OwnedFd, OsString), PathError> {
+        let Some(name) = self.relative.file_name().map(OsStr::to_owned) else {
             return Err(PathError::Root { path: self.shown() });
         };
-        let parent = self.inside.parent().unwrap_or(Path::new(""));
+        let parent = self.relative.parent().unwrap_or(Path::new(""));
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         match self.open_at(parent, flags, ResolveFlags::empty()) {
-            Err(PathError::Missing { .. }) if make => {
-                self.make_folders(parent)?;
+            Err(PathError::Missing { .. }) if create => {
+                self.create_directories(parent)?;
                 Ok((self.open_at(parent, flags, ResolveFlags::empty())?, name))
             }
             Err(PathError::Missing { .. }) => Err(PathError::Missing { path: parent.display().to_string() }),
@@ -214,82 +212,82 @@ impl Place {
         }
     }
 
-    fn make_folders(&self, folder: &Path) -> Result<(), PathError> {
-        let mut made = PathBuf::new();
-        for component in folder.components() {
-            let above = self.open_at(&made, OFlags::PATH | OFlags::DIRECTORY, ResolveFlags::empty())?;
-            made.push(component);
+    fn create_directories(&self, directory: &Path) -> Result<(), PathError> {
+        let mut created = PathBuf::new();
+        for component in directory.components() {
+            let parent = self.open_at(&created, OFlags::PATH | OFlags::DIRECTORY, ResolveFlags::empty())?;
+            created.push(component);
             let Component::Normal(name) = component else { continue };
-            self.check_change(&above, name, None)?;
-            match mkdirat(&above, name, Mode::from_raw_mode(FOLDER_MODE)) {
+            self.check_change(&parent, name, None)?;
+            match mkdirat(&parent, name, Mode::from_raw_mode(DIRECTORY_MODE)) {
                 Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(self.failed("make the folder of", error.into())),
+                Err(error) => return Err(self.failed("create the directory of", error.into())),
             }
         }
         Ok(())
     }
 
-    /// Opens a path from the root through no link at all.
-    pub(crate) fn open_exactly(&self, inside: &Path) -> Result<File, PathError> {
+    /// Opens a file at a path relative to the root that must not contain links.
+    pub(crate) fn open_without_links(&self, relative: &Path) -> Result<File, PathError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let opened = self.open_at(inside, flags, ResolveFlags::NO_SYMLINKS)?;
+        let opened = self.open_at(relative, flags, ResolveFlags::NO_SYMLINKS)?;
         self.expect_file(&opened)?;
         Ok(File::from(opened))
     }
 
-    fn open_at(&self, inside: &Path, flags: OFlags, more: ResolveFlags) -> Result<OwnedFd, PathError> {
-        let path = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
+    fn open_at(&self, relative: &Path, flags: OFlags, more: ResolveFlags) -> Result<OwnedFd, PathError> {
+        let path = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | more;
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
-            tries += 1;
+            attempts += 1;
             match openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
                 Ok(opened) => {
-                    self.closed.check(&opened).map_err(|source| self.closed(source))?;
+                    self.check_opened(&opened)?;
                     return Ok(opened);
                 }
-                // The kernel could not tell whether a rename led outside meanwhile.
-                Err(Errno::AGAIN | Errno::INTR) if tries < TRIES => {}
-                Err(error) => return Err(self.refused(error)),
+                // A concurrent rename kept the kernel from deciding whether the path is inside the root.
+                Err(Errno::AGAIN | Errno::INTR) if attempts < MAX_ATTEMPTS => {}
+                Err(error) => return Err(self.open_error(error)),
             }
         }
     }
 
-    /// Refuses to put something under a name in a folder that has been opened; `existing` is what has the name now.
+    /// Checks the creation or replacement of an entry in an opened directory; `existing` is the current entry.
     pub(crate) fn check_change(
         &self,
-        folder: &OwnedFd,
+        directory: &OwnedFd,
         name: &OsStr,
         existing: Option<&Stat>,
     ) -> Result<(), PathError> {
-        self.closed.check_change(folder, name, existing).map_err(|source| self.closed(source))
+        self.protected.check_change(directory, name, existing).map_err(|source| self.protected_error(source))
     }
 
-    /// Refuses to take away what has a name in a folder that has been opened.
-    pub(crate) fn check_removal(&self, folder: &OwnedFd, name: &OsStr) -> Result<(), PathError> {
-        self.closed.check_removal(folder, name).map_err(|source| self.closed(source))
+    /// Checks the removal of an entry from an opened directory.
+    pub(crate) fn check_removal(&self, directory: &OwnedFd, name: &OsStr) -> Result<(), PathError> {
+        self.protected.check_removal(directory, name).map_err(|source| self.protected_error(source))
     }
 
-    /// Refuses what was opened without this place's own ways.
+    /// Checks a file that was opened without the methods of this type.
     pub(crate) fn check_opened(&self, opened: &impl AsFd) -> Result<(), PathError> {
-        self.closed.check(opened).map_err(|source| self.closed(source))
+        self.protected.check(opened).map_err(|source| self.protected_error(source))
     }
 
-    /// Returns which files are closed, for a walk that goes by names.
-    pub(crate) fn closed_files(&self) -> Arc<ClosedFiles> {
-        self.closed.clone()
+    /// Returns the protected files, for code that finds files by name.
+    pub(crate) fn protected_files(&self) -> Arc<ProtectedFiles> {
+        self.protected.clone()
     }
 
-    /// Tells whether something that a walk came by is closed.
-    pub(crate) fn is_closed(&self, stat: &Stat) -> bool {
-        self.closed.check_stat(stat).is_err()
+    /// Returns whether an entry of a directory is protected.
+    pub(crate) fn is_protected(&self, stat: &Stat) -> bool {
+        self.protected.check_stat(stat).is_err()
     }
 
-    fn closed(&self, source: ClosedReason) -> PathError {
-        PathError::Closed { path: self.shown(), source }
+    fn protected_error(&self, source: ProtectedReason) -> PathError {
+        PathError::Protected { path: self.shown(), source }
     }
 
-    fn refused(&self, error: Errno) -> PathError {
+    fn open_error(&self, error: Errno) -> PathError {
         let path = self.shown();
         match error {
             Errno::XDEV => PathError::Outside { path, roots: self.root_shown.clone() },
@@ -304,11 +302,11 @@ impl Place {
         if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
             return Ok(stat);
         }
-        Err(PathError::Kind { path: self.shown(), found: kind(&stat), wanted: "a file" })
+        Err(PathError::Kind { path: self.shown(), found: kind(&stat), expected: "a file" })
     }
 
     pub(crate) fn stat(&self, opened: &impl AsFd) -> Result<Stat, PathError> {
-        fstat(opened).map_err(|error| self.failed("look at", error.into()))
+        fstat(opened).map_err(|error| self.failed("inspect", error.into()))
     }
 
     pub(crate) fn failed(&self, what: &'static str, source: io::Error) -> PathError {
@@ -316,15 +314,15 @@ impl Place {
     }
 }
 
-/// Says in words what kind of thing it is.
+/// Returns the kind of a file, with an article, for messages.
 pub(crate) fn kind(stat: &Stat) -> &'static str {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => "a file",
-        FileType::Directory => "a folder",
+        FileType::Directory => "a directory",
         FileType::Symlink => "a link",
         FileType::Fifo => "a pipe",
         FileType::Socket => "a socket",
         FileType::CharacterDevice | FileType::BlockDevice => "a device",
-        FileType::Unknown => "something unknown",
+        FileType::Unknown => "a file of unknown type",
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP for packs that ask a service: one client each, made when it is first needed.
+//! HTTP requests to the service of a pack, with a client that is created when it is first needed.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -11,42 +11,42 @@ use serde_json::Value;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 5;
-const MAX_ANSWER: usize = 20 * 1024 * 1024;
+const MAX_RESPONSE: usize = 20 * 1024 * 1024;
 const MAX_ERROR_BODY: usize = 500;
 
-/// A service that the configuration names.
+/// A service that a pack calls.
 pub(crate) struct Service {
-    /// What it is called in messages.
+    /// Its name in messages.
     name: &'static str,
     timeout: Duration,
-    /// Reading the certificates takes a while, so this waits for the first call.
+    /// Created for the first call, because reading certificates is slow.
     client: OnceLock<Result<Client, String>>,
 }
 
-/// What a service said.
-pub(crate) struct Answer {
+/// The response of a service.
+pub(crate) struct ServiceResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
 }
 
-/// A service that did not say anything of use.
+/// A failed request to a service.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServiceError {
-    #[error("cannot make an HTTP client: {reason}")]
+    #[error("cannot create an HTTP client: {reason}")]
     Client { reason: String },
-    #[error("{service} did not answer within {seconds} s; try again later")]
+    #[error("{service} did not respond within {seconds} s; retry later")]
     Timeout { service: &'static str, seconds: f64 },
-    #[error("the answer of {service} would take more than 128 MiB of memory; ask for less")]
-    TooHeavy { service: &'static str },
-    #[error("{service} cannot be reached; check the network and the address in the configuration")]
+    #[error("the response of {service} would use more than 128 MiB of memory; request less")]
+    TooMuchMemory { service: &'static str },
+    #[error("cannot reach {service}; check the network and the URL in the configuration")]
     Unreachable { service: &'static str, source: reqwest::Error },
-    #[error("the answer of {service} is longer than {MAX_ANSWER} bytes")]
-    TooLong { service: &'static str },
-    #[error("{service} answered HTTP {status}{body}")]
+    #[error("the response of {service} is larger than {MAX_RESPONSE} bytes")]
+    TooLarge { service: &'static str },
+    #[error("{service} responded with HTTP {status}{body}")]
     Status { service: &'static str, status: u16, body: String },
-    #[error("the answer of {service} is not what it documents")]
-    Unreadable { service: &'static str, source: serde_json::Error },
+    #[error("the response of {service} is not valid JSON")]
+    InvalidJson { service: &'static str, source: serde_json::Error },
 }
 
 impl Service {
@@ -54,11 +54,11 @@ impl Service {
         Self { name, timeout, client: OnceLock::new() }
     }
 
-    /// Sends the request that `make` makes, and reads the answer whole.
+    /// Sends the request that `build` returns, and reads the whole response.
     pub(crate) async fn send(
         &self,
-        make: impl FnOnce(&Client) -> RequestBuilder,
-    ) -> Result<Answer, ServiceError> {
+        build: impl FnOnce(&Client) -> RequestBuilder,
+    ) -> Result<ServiceResponse, ServiceError> {
         let client = self.client.get_or_init(|| {
             let builder = Client::builder()
                 .user_agent(concat!(
@@ -68,66 +68,66 @@ impl Service {
                 ))
                 .connect_timeout(CONNECT_TIMEOUT)
                 .tcp_nodelay(true)
-                .redirect(stay_on_the_host());
+                .redirect(same_origin_redirects());
             builder.build().map_err(|error| error.to_string())
         });
         let client = client.as_ref().map_err(|reason| ServiceError::Client { reason: reason.clone() })?;
         let mut response =
-            make(client).timeout(self.timeout).send().await.map_err(|error| self.failed(error))?;
+            build(client).timeout(self.timeout).send().await.map_err(|error| self.failed(error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(|error| self.failed(error))? {
-            if body.len() + piece.len() > MAX_ANSWER {
-                return Err(ServiceError::TooLong { service: self.name });
+            if body.len() + piece.len() > MAX_RESPONSE {
+                return Err(ServiceError::TooLarge { service: self.name });
             }
             body.extend_from_slice(&piece);
         }
-        Ok(Answer { status, headers, body })
+        Ok(ServiceResponse { status, headers, body })
     }
 
     fn failed(&self, error: reqwest::Error) -> ServiceError {
         if error.is_timeout() {
             return ServiceError::Timeout { service: self.name, seconds: self.timeout.as_secs_f64() };
         }
-        // The address may hold what a caller asked for, or a secret.
+        // The URL may contain a caller's arguments, or a secret.
         ServiceError::Unreachable { service: self.name, source: error.without_url() }
     }
 
-    /// Reads a good answer as JSON.
-    pub(crate) fn json(&self, answer: &Answer) -> Result<Value, ServiceError> {
-        if !answer.status.is_success() {
-            return Err(self.refused(answer));
+    /// Parses the body of a successful response as JSON.
+    pub(crate) fn json(&self, response: &ServiceResponse) -> Result<Value, ServiceError> {
+        if !response.status.is_success() {
+            return Err(self.status_error(response));
         }
-        if json_weight(&answer.body) > MAX_JSON_WEIGHT {
-            return Err(ServiceError::TooHeavy { service: self.name });
+        if json_weight(&response.body) > MAX_JSON_WEIGHT {
+            return Err(ServiceError::TooMuchMemory { service: self.name });
         }
-        serde_json::from_slice(&answer.body)
-            .map_err(|source| ServiceError::Unreadable { service: self.name, source })
+        serde_json::from_slice(&response.body)
+            .map_err(|source| ServiceError::InvalidJson { service: self.name, source })
     }
 
-    /// Tells what a bad answer says.
-    pub(crate) fn refused(&self, answer: &Answer) -> ServiceError {
-        let said = parse_bounded_json(&answer.body).and_then(|it| message_of(&it));
-        let said = said.unwrap_or_else(|| String::from_utf8_lossy(&answer.body).trim().to_owned());
-        let said: String = said.chars().take(MAX_ERROR_BODY).collect();
-        let body = if said.is_empty() { said } else { format!(": {said}") };
-        ServiceError::Status { service: self.name, status: answer.status.as_u16(), body }
+    /// Returns the error for a response with a non-success status, with the message in its body.
+    pub(crate) fn status_error(&self, response: &ServiceResponse) -> ServiceError {
+        let message = parse_bounded_json(&response.body).and_then(|it| error_message(&it));
+        let message = message.unwrap_or_else(|| String::from_utf8_lossy(&response.body).trim().to_owned());
+        let message: String = message.chars().take(MAX_ERROR_BODY).collect();
+        let body = if message.is_empty() { message } else { format!(": {message}") };
+        ServiceError::Status { service: self.name, status: response.status.as_u16(), body }
     }
 }
 
-/// Finds the words in an error that is JSON.
-fn message_of(body: &Value) -> Option<String> {
+/// Returns the message of an error in JSON, in one of the common formats.
+fn error_message(body: &Value) -> Option<String> {
     let error = &body["error"];
-    let texts = [&error["detail"], &error["message"], error, &body["message"], &body["detail"]];
-    let text = texts.into_iter().find_map(Value::as_str)?;
+    let fields = [&error["detail"], &error["message"], error, &body["message"], &body["detail"]];
+    let text = fields.into_iter().find_map(Value::as_str)?;
     Some(match error["code"].as_str() {
         Some(code) => format!("{code}: {text}"),
         None => text.to_owned(),
     })
 }
 
-/// Follows redirects on the host that the operator named, and no further: headers may carry a key.
-fn stay_on_the_host() -> Policy {
+/// Follows redirects only within the origin that the operator configured, because headers may contain a key.
+fn same_origin_redirects() -> Policy {
     Policy::custom(|attempt| {
         let origin = |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port());
         let first = attempt.previous().first().map(origin);

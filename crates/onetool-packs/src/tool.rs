@@ -1,4 +1,4 @@
-//! Tools of packs: their documentation, and their errors.
+//! Creates the tools of packs, with their documentation and errors.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(crate) enum Effect {
     /// Reads local data.
     Reads,
     /// Reads from another service.
-    Asks,
+    ReadsRemote,
     /// May overwrite or delete data.
     Destroys,
 }
@@ -24,7 +24,7 @@ impl Effect {
     fn annotations(self) -> ToolAnnotations {
         let (read_only, destructive, open_world) = match self {
             Self::Reads => (true, None, false),
-            Self::Asks => (true, None, true),
+            Self::ReadsRemote => (true, None, true),
             Self::Destroys => (false, Some(true), false),
         };
         ToolAnnotations {
@@ -52,13 +52,13 @@ pub(crate) struct DocumentedTool {
     docs: ToolDocs,
 }
 
-/// Makes a pack of tools.
+/// Creates a pack.
 pub(crate) fn pack(name: &str, description: &str, tools: Vec<DocumentedTool>) -> Pack {
     let pack = Pack::new(name).with_description(description);
     tools.into_iter().fold(pack, |pack, it| pack.with_documented_tool(it.tool, it.docs))
 }
 
-/// Makes a tool from a closure. Its errors include all their causes, because the outermost one seldom says why.
+/// Creates a tool from a closure. Its errors include all their causes, because the outermost one rarely says why.
 pub(crate) fn tool<A, F, Fut, T, E>(about: About, handler: F) -> DocumentedTool
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -79,8 +79,8 @@ where
     DocumentedTool { tool: Arc::new(tool), docs }
 }
 
-/// Turns an error into a tool error with all its causes in the message. An error that already is one stays as it is, so
-/// that a request to the client reaches it.
+/// Turns an error into a tool error whose message includes all causes. A [`ToolError`] is unchanged, so that a request to
+/// the client reaches the client.
 pub(crate) fn tool_error(error: BoxError) -> ToolError {
     let error = match error.downcast::<ToolError>() {
         Ok(error) => return *error,

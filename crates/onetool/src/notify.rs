@@ -8,7 +8,7 @@ use onetool_core::matches_wildcard;
 
 use crate::config::TopicConfig;
 use onetool_core::clock::Timestamp;
-use onetool_packs::ClosedFiles;
+use onetool_packs::ProtectedFiles;
 use onetool_run::yaml::block_entry;
 
 /// Longest topic, in characters. Matching takes time with the length, and cannot be interrupted.
@@ -48,7 +48,7 @@ pub(crate) fn append(
     topic: &str,
     message: &str,
     now: Timestamp,
-    closed: &ClosedFiles,
+    closed: &ProtectedFiles,
 ) -> Result<Notified, NotifyError> {
     if topic.chars().nth(MAX_TOPIC).is_some() {
         return Err(NotifyError::LongTopic);
@@ -67,7 +67,7 @@ fn document(topic: &str, message: &str, now: Timestamp) -> String {
     format!("---\n{ts}{topic}{message}")
 }
 
-fn append_whole(path: &Path, text: &str, closed: &ClosedFiles) -> io::Result<()> {
+fn append_whole(path: &Path, text: &str, closed: &ProtectedFiles) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -105,7 +105,7 @@ mod tests {
         message: &str,
         now: Timestamp,
     ) -> Result<Notified, NotifyError> {
-        append(topics, topic, message, now, &ClosedFiles::default())
+        append(topics, topic, message, now, &ProtectedFiles::default())
     }
 
     fn at(seconds: i64) -> Timestamp {

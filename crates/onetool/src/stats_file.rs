@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags};
 
 use onetool_core::random;
-use onetool_packs::ClosedFiles;
+use onetool_packs::ProtectedFiles;
 use onetool_store::stats::START;
 
 /// Writes a report to `path` under `root`, whole or not at all, readable by its owner alone; returns where it is.
@@ -23,7 +23,7 @@ pub(crate) fn write_report(
     root: &Path,
     path: &str,
     html: &str,
-    closed: &ClosedFiles,
+    closed: &ProtectedFiles,
 ) -> Result<PathBuf, WriteError> {
     let outside = || WriteError::Outside { path: path.to_owned() };
     let failed = |error: io::Error| WriteError::Io { path: path.to_owned(), error };

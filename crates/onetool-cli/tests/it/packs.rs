@@ -15,14 +15,17 @@ fn files_are_read_searched_and_changed() {
     };
     assert_eq!(run(&["call", "file.read", "path=notes.md"]), "one\ntwo\nthree\n");
     let part = run(&["call", "file.read", "path=notes.md", "offset=2", "limit=1"]);
-    assert_eq!(part, "two\n\n(there is more: go on with offset=3)\n");
+    assert_eq!(part, "two\n\n(there is more; continue with offset=3)\n");
     assert_eq!(run(&["call", "ripgrep.search", "pattern=t\\w+e", "path=notes.md"]), "notes.md:3:three\n");
     run(&["call", "file.edit", "path=notes.md", "old=two", "new=2"]);
     assert_eq!(fs::read_to_string(sandbox.path().join("notes.md")).unwrap(), "one\n2\nthree\n");
     assert_eq!(run(&["run", "len(file.search(pattern='*.md')['paths'])"]), "1\n");
     let (_, stderr, code) = sandbox.run(&["call", "file.read", "path=../etc/passwd"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("leads out of the folders that this pack can reach ([directory])"), "{stderr}");
+    assert!(
+        stderr.contains("is outside the directories that this pack can access ([directory])"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -37,7 +40,7 @@ fn a_fresh_install_has_the_packs_that_need_no_configuration() {
     }
     let (_, stderr, code) = sandbox.run(&["call", "brave.search", "query=x"]);
     assert_eq!(code, 1);
-    assert!(stderr.contains("brave has no API key: put one under packs.brave.api_key"), "{stderr}");
+    assert!(stderr.contains("the Brave Search API requires a key; set packs.brave.api_key"), "{stderr}");
     let (_, stderr, _) = sandbox.run(&["call", "llm.transform", "input=x", "prompt=y"]);
-    assert!(stderr.contains("there is no model to ask"), "{stderr}");
+    assert!(stderr.contains("no model is available"), "{stderr}");
 }

@@ -122,12 +122,12 @@ fn h6_no_question_takes_more_memory_than_it_may() {
         "with recursive n(i) as (select 1 union all select i + 1 from n) select hex(zeroblob(1000)) from n";
     let code = format!("db.query(url='shop', sql={}, limit=100000)", json!(rows));
     gateway.send(1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
-    assert!(gateway.response().to_string().contains("more than 33554432 bytes"));
+    assert!(gateway.response().to_string().contains("larger than 33554432 bytes"));
     let control = "select replace(hex(zeroblob(4000000)), '0', char(1)) as x";
     let code = format!("len(db.query(url='shop', sql={})['rows'])", json!(control));
     gateway.send(1, "tools/call", &json!({"name": "run", "arguments": {"command": code}}));
     assert!(
-        gateway.response().to_string().contains("more than 33554432 bytes"),
+        gateway.response().to_string().contains("larger than 33554432 bytes"),
         "as JSON it is six times as long"
     );
     assert!(gateway.query(&["select 1 as one".to_owned()])[0].contains("one"));

@@ -1,4 +1,4 @@
-//! The pack `brave`: searches of the web, news, pictures, videos and places with the Brave Search API.
+//! The pack `brave`: searches web pages, news, images, videos and places with the Brave Search API.
 
 mod options;
 mod results;
@@ -15,45 +15,44 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::service::{Answer, Service, ServiceError};
-use crate::tool::DocumentedTool;
-use crate::tool::{About, Effect, pack, tool, tool_error};
+use crate::service::{Service, ServiceError, ServiceResponse};
+use crate::tool::{About, DocumentedTool, Effect, pack, tool, tool_error};
 
 pub(crate) use options::BraveOptions;
 
 use results::Kind;
 
-const DESCRIPTION: &str = "Searches of the web, news, pictures, videos and places with Brave.";
+const DESCRIPTION: &str = "Searches web pages, news, images, videos and places with Brave.";
 const CATEGORY: &str = "search";
-/// How often a search is sent that the service puts off.
-const TRIES: usize = 3;
-/// The longest that the service may put a search off; if it wants more, the caller decides.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// Searches of one batch at the same time.
-const SIDE_BY_SIDE: usize = 4;
+/// Maximum number of attempts when the service is rate limiting.
+const MAX_ATTEMPTS: usize = 3;
+/// Maximum time to wait before a retry. If the service asks for more, the caller gets an error.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+/// Maximum number of concurrent searches of one batch.
+const MAX_CONCURRENT: usize = 4;
 const MAX_BATCH: usize = 50;
 
-/// What can go wrong with a search.
+/// Errors of a search.
 #[derive(Debug, thiserror::Error)]
 enum BraveError {
     #[error(
-        "brave has no API key: put one under packs.brave.api_key in the configuration, for example \
+        "the Brave Search API requires a key; set packs.brave.api_key in the configuration, for example \
          api_key: \"${{BRAVE_API_KEY}}\" (keys: https://brave.com/search/api/)"
     )]
     NoKey,
     #[error("{message}; check packs.brave.api_key in the configuration")]
     Key { message: String },
-    #[error("the rate limit of Brave is reached; try again in {seconds} s")]
+    #[error("Brave's rate limit is reached; retry in {seconds} s")]
     RateLimit { seconds: u64 },
     #[error("{message}")]
     Refused { message: String },
     #[error(transparent)]
     Service(#[from] ServiceError),
-    #[error("no place was found for '{query}'; name the town, too")]
+    #[error("no places found for '{query}'; include the name of the town")]
     NoPlaces { query: String },
 }
 
-/// How freely the service may show what is not for everybody.
+/// Filter for adult content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum SafeSearch {
@@ -78,19 +77,19 @@ struct Search {
     /// What to search for.
     #[schemars(length(min = 1, max = 400))]
     query: String,
-    /// How many results to give.
+    /// Number of results.
     #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 50))]
     count: u32,
-    /// How many pages of results to pass over.
+    /// Number of result pages to skip.
     #[serde(default)]
     #[schemars(range(max = 9))]
     offset: u32,
-    /// The country that results come from, by its code of two letters, such as US.
+    /// Two-letter code of the country to search in, such as US.
     country: Option<String>,
-    /// How old results may be: pd (a day), pw (a week), pm (a month), py (a year), or 2026-01-01to2026-01-31.
+    /// Maximum age of results: pd (a day), pw (a week), pm (a month), py (a year), or 2026-01-01to2026-01-31.
     freshness: Option<String>,
-    /// How freely results may show what is not for everybody.
+    /// Filter for adult content.
     safesearch: Option<SafeSearch>,
 }
 
@@ -101,18 +100,18 @@ fn default_count() -> u32 {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Batch {
-    /// What to search for, each by itself.
+    /// What to search for: one search per entry.
     #[schemars(length(min = 1, max = 50))]
     queries: Vec<String>,
-    /// How many results to give for each.
+    /// Number of results per search.
     #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 20))]
     count: u32,
-    /// The country that results come from, by its code of two letters, such as US.
+    /// Two-letter code of the country to search in, such as US.
     country: Option<String>,
-    /// How old results may be: pd (a day), pw (a week), pm (a month), py (a year), or 2026-01-01to2026-01-31.
+    /// Maximum age of results: pd (a day), pw (a week), pm (a month), py (a year), or 2026-01-01to2026-01-31.
     freshness: Option<String>,
-    /// How freely results may show what is not for everybody.
+    /// Filter for adult content.
     safesearch: Option<SafeSearch>,
 }
 
@@ -125,9 +124,9 @@ struct Brave {
 fn build(options: BraveOptions, redactor: Redactor) -> Pack {
     let service = Service::new("Brave Search", *options.timeout);
     let brave = Arc::new(Brave { options, service, redactor });
-    let web = "Search the web: title, address and a piece of text of every result.";
+    let web = "Search the web: title, URL and a text snippet of every result.";
     let tools = vec![
-        searching(
+        search_tool(
             &brave,
             "brave.web_search",
             web,
@@ -135,7 +134,7 @@ fn build(options: BraveOptions, redactor: Redactor) -> Pack {
             &["internet", "google", "find", "lookup", "sites"],
             Kind::Web,
         ),
-        searching(
+        search_tool(
             &brave,
             "brave.search",
             web,
@@ -143,37 +142,37 @@ fn build(options: BraveOptions, redactor: Redactor) -> Pack {
             &["internet", "google", "find", "lookup", "sites"],
             Kind::Web,
         ),
-        searching(
+        search_tool(
             &brave,
             "brave.news",
-            "Search the news: title, address, source and age of every article.",
+            "Search the news: title, URL, source and age of every article.",
             "brave.news(query=\"rust language\", freshness=\"pw\")",
             &["articles", "headlines", "current", "events", "press"],
             Kind::News,
         ),
-        searching(
+        search_tool(
             &brave,
             "brave.image",
-            "Search for pictures: title, page and address of every picture.",
+            "Search for images: title, page and URL of every image.",
             "brave.image(query=\"ferris crab\", count=3)",
             &["images", "photos", "pictures"],
             Kind::Images,
         ),
-        searching(
+        search_tool(
             &brave,
             "brave.video",
-            "Search for videos: title, address, length and creator of every video.",
+            "Search for videos: title, URL, duration and creator of every video.",
             "brave.video(query=\"rust tutorial\")",
             &["videos", "clips", "youtube", "films"],
             Kind::Videos,
         ),
-        local(&brave),
-        batch(&brave),
+        local_tool(&brave),
+        batch_tool(&brave),
     ];
     pack("brave", DESCRIPTION, tools)
 }
 
-fn searching(
+fn search_tool(
     brave: &Arc<Brave>,
     name: &'static str,
     description: &'static str,
@@ -182,19 +181,20 @@ fn searching(
     kind: Kind,
 ) -> DocumentedTool {
     let brave = brave.clone();
-    let about = About { name, description, effect: Effect::Asks, example, keywords, category: CATEGORY };
+    let about =
+        About { name, description, effect: Effect::ReadsRemote, example, keywords, category: CATEGORY };
     tool(about, move |args: Search, _: CallContext| {
         let brave = brave.clone();
         async move { brave.search(kind, &args).await.map(Json) }
     })
 }
 
-fn local(brave: &Arc<Brave>) -> DocumentedTool {
+fn local_tool(brave: &Arc<Brave>) -> DocumentedTool {
     let brave = brave.clone();
     let about = About {
         name: "brave.local",
-        description: "Search for places such as shops, restaurants and sights: address, telephone, rating and hours.",
-        effect: Effect::Asks,
+        description: "Search for places such as shops, restaurants and sights: address, phone number, rating and hours.",
+        effect: Effect::ReadsRemote,
         example: "brave.local(query=\"bakery in Ulm\", count=3)",
         keywords: &["places", "business", "restaurant", "address", "map", "near"],
         category: CATEGORY,
@@ -205,12 +205,12 @@ fn local(brave: &Arc<Brave>) -> DocumentedTool {
     })
 }
 
-fn batch(brave: &Arc<Brave>) -> DocumentedTool {
+fn batch_tool(brave: &Arc<Brave>) -> DocumentedTool {
     let brave = brave.clone();
     let about = About {
         name: "brave.web_search_batch",
-        description: "Search the web for several things side by side. A search that fails has its error in its own place.",
-        effect: Effect::Asks,
+        description: "Run several web searches concurrently. A search that fails has its error in the list of searches.",
+        effect: Effect::ReadsRemote,
         example: "brave.web_search_batch(queries=[\"rust\", \"zig\"], count=3)",
         keywords: &["several", "many", "parallel", "internet", "queries"],
         category: CATEGORY,
@@ -227,7 +227,7 @@ impl Brave {
         Ok(kind.results(&args.query, &body))
     }
 
-    /// Searches places: the web search names them, two further requests tell what is known of them.
+    /// Searches places: a web search returns their ids, and two more requests return details.
     async fn local(&self, args: &Search) -> Result<Value, BraveError> {
         let mut parameters = parameters(Kind::Web, args);
         parameters.push(("result_filter", "locations".into()));
@@ -240,12 +240,12 @@ impl Brave {
         let ids: Vec<(&str, String)> = ids.into_iter().map(|id| ("ids", id)).collect();
         let places = self.get("local/pois", &ids);
         let (places, descriptions) = tokio::join!(places, self.get("local/descriptions", &ids));
-        // A place without a description is still a place.
+        // Descriptions are optional.
         Ok(results::places(&args.query, &places?, &descriptions.unwrap_or_default()))
     }
 
     async fn batch(&self, args: Batch) -> Result<Value, BraveError> {
-        // Without a key, one clear error says more than a list of them.
+        // Without a key, one error is clearer than a list of them.
         self.key()?;
         let Batch { queries, count, country, freshness, safesearch } = args;
         let search = |query: String| {
@@ -261,7 +261,7 @@ impl Brave {
             }
         };
         let found = futures::stream::iter(queries.into_iter().take(MAX_BATCH)).map(search);
-        let found: Vec<Value> = found.buffered(SIDE_BY_SIDE).collect().await;
+        let found: Vec<Value> = found.buffered(MAX_CONCURRENT).collect().await;
         Ok(json!({"searches": found}))
     }
 
@@ -269,41 +269,42 @@ impl Brave {
         Ok(self.options.api_key.get().ok_or(BraveError::NoKey)?.expose())
     }
 
-    /// Asks the service, and again if it asks for a little patience.
+    /// Sends a request, and retries while the service is rate limiting and asks for a short wait.
     async fn get(&self, path: &str, parameters: &[(&'static str, String)]) -> Result<Value, BraveError> {
         let (key, url) = (self.key()?, self.options.base_url.with_query(path, parameters));
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
-            tries += 1;
-            let answer = self.service.send(|client| {
+            attempts += 1;
+            let response = self.service.send(|client| {
                 let request = client.get(&url).header("X-Subscription-Token", key);
                 request.header(ACCEPT, "application/json")
             });
-            let answer = answer.await?;
-            if answer.status != StatusCode::TOO_MANY_REQUESTS {
-                return self.read(&answer);
+            let response = response.await?;
+            if response.status != StatusCode::TOO_MANY_REQUESTS {
+                return self.read(&response);
             }
-            let wait = wait(&answer.headers);
-            if tries == TRIES || wait > LONGEST_WAIT {
+            let wait = retry_delay(&response.headers);
+            if attempts == MAX_ATTEMPTS || wait > MAX_WAIT {
                 return Err(BraveError::RateLimit { seconds: wait.as_secs().max(1) });
             }
             tokio::time::sleep(wait).await;
         }
     }
 
-    fn read(&self, answer: &Answer) -> Result<Value, BraveError> {
-        if answer.status.is_success() {
-            return Ok(self.service.json(answer)?);
+    fn read(&self, response: &ServiceResponse) -> Result<Value, BraveError> {
+        if response.status.is_success() {
+            return Ok(self.service.json(response)?);
         }
-        // What a service echoes may hold the key.
-        let message = self.redactor.scrub(&self.service.refused(answer).to_string()).into_owned();
-        let is_about_the_key = matches!(answer.status.as_u16(), 401 | 403) || message.contains("TOKEN");
-        Err(if is_about_the_key { BraveError::Key { message } } else { BraveError::Refused { message } })
+        // The service may echo the key.
+        let message = self.redactor.scrub(&self.service.status_error(response).to_string()).into_owned();
+        let is_about_key = matches!(response.status.as_u16(), 401 | 403) || message.contains("TOKEN");
+        Err(if is_about_key { BraveError::Key { message } } else { BraveError::Refused { message } })
     }
 }
 
 fn parameters(kind: Kind, args: &Search) -> Vec<(&'static str, String)> {
-    let mut parameters = vec![("q", args.query.clone()), ("count", args.count.min(kind.most()).to_string())];
+    let count = args.count.min(kind.max_results());
+    let mut parameters = vec![("q", args.query.clone()), ("count", count.to_string())];
     if args.offset > 0 {
         parameters.push(("offset", args.offset.to_string()));
     }
@@ -314,7 +315,7 @@ fn parameters(kind: Kind, args: &Search) -> Vec<(&'static str, String)> {
         parameters.push(("freshness", freshness.clone()));
     }
     if let Some(safesearch) = args.safesearch {
-        // Pictures know no middle way.
+        // Image search does not support `moderate`.
         let is_strict = kind == Kind::Images && safesearch == SafeSearch::Moderate;
         let word = if is_strict { "strict" } else { safesearch.word() };
         parameters.push(("safesearch", word.into()));
@@ -322,8 +323,8 @@ fn parameters(kind: Kind, args: &Search) -> Vec<(&'static str, String)> {
     parameters
 }
 
-/// Returns how long the service wants to be left alone: `Retry-After`, else the first limit that it says.
-fn wait(headers: &HeaderMap) -> Duration {
+/// Returns how long to wait before a retry: `Retry-After`, or the first reset time of the rate limit.
+fn retry_delay(headers: &HeaderMap) -> Duration {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.split(',').next()?.trim().parse().ok();
     let seconds = number(RETRY_AFTER.as_str()).or_else(|| number("x-ratelimit-reset"));
     Duration::from_secs(seconds.unwrap_or(1))

@@ -14,9 +14,9 @@ use crate::options::{PackContext, PackOptions};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct BraveOptions {
-    /// Key of the Brave Search API.
+    /// Key for the Brave Search API.
     pub(crate) api_key: ApiKey,
-    /// Address of the API.
+    /// URL of the API.
     pub(crate) base_url: BaseUrl,
     /// Time limit of a search in seconds.
     pub(crate) timeout: Seconds,

@@ -1,8 +1,8 @@
-//! What Brave answers, cut down to what an agent reads.
+//! Reduces Brave's responses to the fields that agents need.
 
 use serde_json::{Map, Value, json};
 
-/// What is searched for.
+/// The kind of a search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Web,
@@ -21,15 +21,15 @@ impl Kind {
         }
     }
 
-    /// Returns how many results the service gives at most.
-    pub(super) fn most(self) -> u32 {
+    /// Returns the maximum number of results of the service.
+    pub(super) fn max_results(self) -> u32 {
         match self {
             Self::Web => 20,
             Self::News | Self::Images | Self::Videos => 50,
         }
     }
 
-    /// Picks what is worth reading out of an answer.
+    /// Returns the results in a response, with the fields that agents need.
     pub(super) fn results(self, query: &str, body: &Value) -> Value {
         let (results, fields): (_, &[(&str, &str)]) = match self {
             Self::Web => (
@@ -76,22 +76,22 @@ impl Kind {
                 ],
             ),
         };
-        let results: Vec<Value> = list(results).iter().map(|it| picked(it, fields)).collect();
-        let mut answer = json!({"query": query, "results": results});
+        let results: Vec<Value> = list(results).iter().map(|it| select_fields(it, fields)).collect();
+        let mut output = json!({"query": query, "results": results});
         if body["query"]["more_results_available"] == true {
-            answer["more"] = true.into();
+            output["more"] = true.into();
         }
-        answer
+        output
     }
 }
 
-/// Returns the identifiers of the places that a search named.
+/// Returns the ids of the places that a search found.
 pub(super) fn place_ids(body: &Value, count: usize) -> Vec<String> {
     let ids = list(&body["locations"]["results"]).iter().filter_map(|it| it["id"].as_str());
     ids.take(count).map(str::to_owned).collect()
 }
 
-/// Puts together what is known of places.
+/// Combines places with their descriptions.
 pub(super) fn places(query: &str, places: &Value, descriptions: &Value) -> Value {
     const FIELDS: [(&str, &str); 9] = [
         ("name", "/title"),
@@ -109,7 +109,7 @@ pub(super) fn places(query: &str, places: &Value, descriptions: &Value) -> Value
         all.find(|it| it["id"] == *id).map(|it| clean(&it["description"]))
     };
     let place = |it: &Value| {
-        let mut place = picked(it, &FIELDS);
+        let mut place = select_fields(it, &FIELDS);
         if place.get("name").is_none() {
             place["name"] = it["name"].clone();
         }
@@ -126,8 +126,8 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Takes the fields that are there, each under its own name.
-fn picked(result: &Value, fields: &[(&str, &str)]) -> Value {
+/// Returns the fields that a result has, each under our name for it.
+fn select_fields(result: &Value, fields: &[(&str, &str)]) -> Value {
     let field = |(name, path): &(&str, &str)| {
         let value = result.pointer(path).filter(|it| !it.is_null())?;
         Some(((*name).to_owned(), clean(value)))
@@ -135,7 +135,7 @@ fn picked(result: &Value, fields: &[(&str, &str)]) -> Value {
     Value::Object(fields.iter().filter_map(field).collect::<Map<_, _>>())
 }
 
-/// Takes the marks out of texts that Brave puts around the words searched for.
+/// Removes the markup that Brave adds to matching words, and decodes entities.
 fn clean(value: &Value) -> Value {
     match value {
         Value::String(text) => {

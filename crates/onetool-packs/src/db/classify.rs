@@ -1,4 +1,4 @@
-//! Which statements of PostgreSQL only read, as a parser sees them.
+//! Recognizes PostgreSQL statements that only read, with a parser.
 
 use std::collections::BTreeSet;
 
@@ -8,49 +8,50 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
-/// More tokens are no question. A chain of operators is as deep as it is long, so this bounds the stack as well.
+/// Maximum number of tokens. The tree of a chain of operators is as deep as the chain is long, so this also bounds the
+/// stack.
 const MAX_TOKENS: usize = 20_000;
 const MAX_DEPTH: usize = 150;
-/// Enough for a tree of that depth, in programs without optimization too.
+/// Enough for a tree of that depth, even in unoptimized builds.
 const STACK: usize = 128 * 1024 * 1024;
 
 /// A statement that only reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) kind: ReadKind,
-    /// The statement without the semicolon at its end.
+    /// The statement without its final semicolon.
     pub(super) sql: String,
-    /// Every name that stands before a parenthesis: the functions that it calls, and more.
+    /// Every name before a parenthesis: the functions that it calls, and possibly others.
     pub(super) names: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadKind {
-    /// A query, which can be part of another.
+    /// A query, which can be part of another statement.
     Query,
     /// `show` or `explain`.
     Information,
 }
 
-/// Why a statement is not taken for one that only reads.
+/// Why a statement is not accepted as one that only reads.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NotRead {
     #[error("the statement cannot be parsed: {0}")]
     Syntax(String),
-    #[error("give one statement, not {0}")]
+    #[error("expected one statement, got {0}")]
     Several(usize),
-    #[error("only queries (select, values, table), show and explain are reads")]
+    #[error("only queries (select, values, table), show and explain are allowed")]
     Writes,
-    #[error("names and texts with Unicode escapes (U&) cannot be checked; write them out")]
+    #[error("names and strings with Unicode escapes (U&) are not supported; write the characters themselves")]
     Escapes,
-    #[error("the statement has more than {MAX_TOKENS} words and signs")]
+    #[error("the statement is too long (limit {MAX_TOKENS} tokens)")]
     TooLong,
 }
 
-/// Reads a statement, and refuses one that does more than read. This blocks for a moment.
+/// Parses a statement, and refuses one that does more than read. This blocks for a moment.
 pub(super) fn classify(sql: &str) -> Result<Read, NotRead> {
     let sql = sql.to_owned();
-    // The parser's trees are as deep as a statement is long, and are taken apart as deeply.
+    // The parser's trees can be as deep as a statement is long, and dropping them recurses as deeply.
     let thread = std::thread::Builder::new().name("onetool-sql".into()).stack_size(STACK);
     let parsed = thread.spawn(move || classify_here(&sql));
     let failed = |reason: &str| Err(NotRead::Syntax(reason.to_owned()));
@@ -69,11 +70,11 @@ fn classify_here(sql: &str) -> Result<Read, NotRead> {
     if has_escapes(sql, &tokens) {
         return Err(NotRead::Escapes);
     }
-    let without_end = without_end(sql, &tokens).to_owned();
-    let names = called(&tokens);
+    let sql = before_semicolon(sql, &tokens).to_owned();
+    let names = called_names(&tokens);
     let statement = statement(tokens)?;
     let kind = kind(&statement).ok_or(NotRead::Writes)?;
-    Ok(Read { kind, sql: without_end, names })
+    Ok(Read { kind, sql, names })
 }
 
 fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, NotRead> {
@@ -81,21 +82,21 @@ fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, NotRead> {
     tokens.map_err(|error| NotRead::Syntax(error.to_string()))
 }
 
-/// Returns the statement without the semicolon at its end; as it is, if it cannot be read.
+/// Returns the statement without its final semicolon; unchanged if it cannot be tokenized.
 pub(super) fn without_semicolon(sql: &str) -> String {
-    tokens(sql).map_or_else(|_| sql.to_owned(), |tokens| without_end(sql, &tokens).to_owned())
+    tokens(sql).map_or_else(|_| sql.to_owned(), |tokens| before_semicolon(sql, &tokens).to_owned())
 }
 
-fn without_end<'a>(sql: &'a str, tokens: &[TokenWithSpan]) -> &'a str {
+fn before_semicolon<'a>(sql: &'a str, tokens: &[TokenWithSpan]) -> &'a str {
     let end = tokens.iter().find(|it| it.token == Token::SemiColon);
     end.and_then(|it| offset(sql, it.span.start)).map_or(sql, |end| &sql[..end])
 }
 
-/// Returns the byte at a line and column, which the tokenizer counts in characters from 1.
-fn offset(sql: &str, place: Location) -> Option<usize> {
+/// Returns the byte offset of a line and column, which the tokenizer counts in characters from 1.
+fn offset(sql: &str, location: Location) -> Option<usize> {
     let (mut line, mut column) = (1, 1);
     for (at, c) in sql.char_indices() {
-        if (line, column) == (place.line, place.column) {
+        if (line, column) == (location.line, location.column) {
             return Some(at);
         }
         (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
@@ -103,15 +104,15 @@ fn offset(sql: &str, place: Location) -> Option<usize> {
     None
 }
 
-/// The parser reads `U&"…"` as something else than the server does.
+/// Returns whether a statement has Unicode escapes, because the parser reads `U&"…"` differently from the server.
 fn has_escapes(sql: &str, tokens: &[TokenWithSpan]) -> bool {
     let is_escape = |token: &Token| matches!(token, Token::UnicodeStringLiteral(_));
     let text = sql.to_ascii_lowercase();
     tokens.iter().any(|it| is_escape(&it.token)) || text.contains("u&\"") || text.contains("u&'")
 }
 
-/// Returns every name before a parenthesis. Whatever the parser makes of a statement, no function is called without one.
-fn called(tokens: &[TokenWithSpan]) -> Vec<String> {
+/// Returns every name before a parenthesis. No function is called without one, however the statement is parsed.
+fn called_names(tokens: &[TokenWithSpan]) -> Vec<String> {
     let mut names = BTreeSet::new();
     let mut last: Option<&Token> = None;
     for token in tokens.iter().map(|it| &it.token) {
@@ -130,7 +131,7 @@ fn called(tokens: &[TokenWithSpan]) -> Vec<String> {
 
 fn statement(mut tokens: Vec<TokenWithSpan>) -> Result<Statement, NotRead> {
     let is_word = |token: &Token| !matches!(token, Token::Whitespace(_) | Token::LParen);
-    // `table items` is `select * from items`, which the parser knows.
+    // The parser does not support `table items`, which is `select * from items`.
     if let Some(first) = tokens.iter().position(|it| is_word(&it.token))
         && matches!(&tokens[first].token, Token::Word(word) if word.keyword == Keyword::TABLE)
     {
@@ -155,8 +156,8 @@ fn kind(statement: &Statement) -> Option<ReadKind> {
     }
 }
 
-/// Tells whether a query and all that it is put together from only read. PostgreSQL allows statements that change
-/// something nowhere else in a query.
+/// Returns whether a query and all its parts only read. PostgreSQL does not allow statements that change data anywhere
+/// else in a query.
 fn reads(query: &Query) -> bool {
     let parts = query.with.iter().flat_map(|it| &it.cte_tables).map(|it| &*it.query);
     query.locks.is_empty() && parts.into_iter().all(reads) && body_reads(&query.body)
@@ -282,7 +283,7 @@ mod tests {
             format!("select {}", "case when ".repeat(9_000)),
             format!("select {}", "array[".repeat(9_000)),
         ] {
-            // Whether it is one or not: the parser comes back.
+            // Only a crash or a hang matters here, so the result is ignored.
             let _ = classify(&sql);
         }
         assert_eq!(kind_of(&format!("select {}", vec!["1"; 500_000].join("+"))), Err(NotRead::TooLong));

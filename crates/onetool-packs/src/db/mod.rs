@@ -1,4 +1,4 @@
-//! The pack `db`: questions to the SQLite and PostgreSQL databases that the configuration names.
+//! The pack `db`: queries to configured SQLite and PostgreSQL databases.
 
 mod classify;
 mod options;
@@ -25,43 +25,41 @@ use worker::Sqlite;
 pub(crate) use options::DbOptions;
 pub(crate) use worker::JOB;
 
-const DESCRIPTION: &str = "The SQLite and PostgreSQL databases that the configuration names, asked with SQL.";
+const DESCRIPTION: &str = "SQL queries to configured SQLite and PostgreSQL databases.";
 const CATEGORY: &str = "database";
-/// The most bytes of the rows of one answer.
+/// Maximum size of the rows in a result.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// What can go wrong with a question, whatever kind of database it is for.
+/// Errors that both kinds of databases have.
 #[derive(Debug, thiserror::Error)]
 enum DbError {
-    #[error("there is no database '{url}'; packs.db.urls in the configuration has: {known}")]
+    #[error("unknown database '{url}'; packs.db.urls in the configuration has: {known}")]
     Unknown { url: String, known: String },
     #[error("'sql' is empty")]
     Empty,
-    #[error("there is no table '{table}'; db.tables(url='{url}') lists them")]
+    #[error("unknown table '{table}'; db.tables(url='{url}') lists the tables")]
     NoTable { url: String, table: String },
-    #[error("the rows have more than {MAX_BYTES} bytes; ask for fewer columns, or set a lower limit")]
+    #[error("the rows are larger than {MAX_BYTES} bytes; select fewer columns, or set a lower limit")]
     TooLarge,
-    #[error(
-        "the query took longer than {seconds} s and was stopped; ask for less, or raise packs.db.timeout"
-    )]
+    #[error("the query took longer than {seconds} s and was stopped; query less, or raise packs.db.timeout")]
     Timeout { seconds: f64 },
-    #[error("'{name}' can only be read, unless packs.db.writable in the configuration names it")]
+    #[error("'{name}' is read-only; packs.db.writable in the configuration can allow changes")]
     ReadOnly { name: String },
 }
 
-/// The rows of an answer, as far as they were wanted.
+/// The result of a query, up to its limit of rows.
 #[derive(Serialize, Deserialize)]
-struct Rows {
+struct ResultSet {
     columns: Vec<String>,
-    found: Vec<Value>,
-    is_more: bool,
+    rows: Vec<Value>,
+    is_truncated: bool,
 }
 
-/// What a statement did.
+/// The outcome of a statement.
 #[derive(Serialize, Deserialize)]
 enum Outcome {
-    Rows(Rows),
-    /// How many rows it changed.
+    Rows(ResultSet),
+    /// The number of rows that it changed.
     Changed(u64),
 }
 
@@ -69,9 +67,9 @@ impl Outcome {
     fn data(self) -> Value {
         match self {
             Self::Changed(count) => json!({"changed": count}),
-            Self::Rows(Rows { columns, found, is_more }) => {
-                let mut data = json!({"columns": columns, "count": found.len(), "rows": found});
-                if is_more {
+            Self::Rows(ResultSet { columns, rows, is_truncated }) => {
+                let mut data = json!({"columns": columns, "count": rows.len(), "rows": rows});
+                if is_truncated {
                     data["truncated"] = true.into();
                 }
                 data
@@ -80,7 +78,7 @@ impl Outcome {
     }
 }
 
-/// Counts the bytes of rows, and refuses more than one answer may have.
+/// Counts the bytes of rows, up to the maximum size of a result.
 #[derive(Default)]
 struct Budget(usize);
 
@@ -91,14 +89,14 @@ impl Budget {
     }
 }
 
-/// A question to one database.
-struct Question {
+/// A statement with its parameters.
+struct Query {
     sql: String,
     params: Vec<Value>,
     limit: usize,
 }
 
-/// A database to ask, and until when.
+/// A database to query, and the time limit.
 #[derive(Clone)]
 struct Target {
     name: String,
@@ -109,7 +107,7 @@ struct Target {
 
 impl Target {
     fn timeout(&self) -> DbError {
-        // To the millisecond: what is left of a caller's deadline has many digits.
+        // Rounded to milliseconds, because the rest of a caller's deadline has many digits.
         DbError::Timeout { seconds: (self.timeout.as_secs_f64() * 1e3).round() / 1e3 }
     }
 
@@ -120,15 +118,15 @@ impl Target {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Query {
-    /// The database, by its name in the configuration.
+struct QueryArguments {
+    /// Name of the database in the configuration.
     url: String,
-    /// One SQL statement; values stand as ? (SQLite) or $1, $2 (PostgreSQL).
+    /// One SQL statement, with ? (SQLite) or $1, $2 (PostgreSQL) for values.
     sql: String,
     /// The values, in order.
     #[serde(default)]
     params: Vec<Value>,
-    /// The most rows to give.
+    /// Maximum number of rows.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100_000))]
     limit: usize,
@@ -140,17 +138,17 @@ fn default_limit() -> usize {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Tables {
-    /// The database, by its name in the configuration.
+struct TablesArguments {
+    /// Name of the database in the configuration.
     url: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Schema {
-    /// The database, by its name in the configuration.
+struct SchemaArguments {
+    /// Name of the database in the configuration.
     url: String,
-    /// The table or view; for PostgreSQL with its schema, if it is not `public`.
+    /// The table or view; for PostgreSQL with its schema, if that is not `public`.
     table: String,
 }
 
@@ -177,14 +175,14 @@ fn build(
     let query = {
         let about = About {
             name: "db.query",
-            description: "Ask a SQLite or PostgreSQL database with one SQL statement; values are bound, never put into the text. Databases can only be read unless the configuration says otherwise.",
+            description: "Query a SQLite or PostgreSQL database with one SQL statement; values are bound, never inserted into the text. Databases are read-only unless the configuration says otherwise.",
             effect: if is_any_writable { Effect::Destroys } else { Effect::Reads },
             example: "db.query(url=\"shop\", sql=\"select name, price from items where price < ?\", params=[10])",
             keywords: &["sql", "select", "sqlite", "postgres", "postgresql", "rows", "table", "database"],
             category: CATEGORY,
         };
         let all = all.clone();
-        tool(about, move |args: Query, cx: CallContext| {
+        tool(about, move |args: QueryArguments, cx: CallContext| {
             let all = all.clone();
             async move { all.query(args, &cx).await.map(Json) }
         })
@@ -199,7 +197,7 @@ fn build(
             category: CATEGORY,
         };
         let all = all.clone();
-        tool(about, move |args: Tables, cx: CallContext| {
+        tool(about, move |args: TablesArguments, cx: CallContext| {
             let all = all.clone();
             async move { all.tables(&args.url, &cx).await.map(Json) }
         })
@@ -213,7 +211,7 @@ fn build(
             keywords: &["columns", "describe", "types", "database", "structure"],
             category: CATEGORY,
         };
-        tool(about, move |args: Schema, cx: CallContext| {
+        tool(about, move |args: SchemaArguments, cx: CallContext| {
             let all = all.clone();
             async move { all.schema(&args.url, &args.table, &cx).await.map(Json) }
         })
@@ -222,13 +220,13 @@ fn build(
 }
 
 impl Databases {
-    /// Finds a database by its name, or by its address as the configuration writes it.
+    /// Finds a database by its name, or by its URL as written in the configuration.
     fn target(&self, url: &str, cx: &CallContext) -> Result<Target, ToolError> {
         let by_address = || self.by_name.iter().find(|(_, it)| it.written.expose() == url);
         let found = self.by_name.get_key_value(url).or_else(by_address);
         let Some((name, config)) = found else {
             let known = self.by_name.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            // An address that callers make up may hold a password.
+            // A URL that a caller made up may contain a password.
             let url = url.split("://").next().unwrap_or_default().to_owned();
             return Err(tool_error(DbError::Unknown { url, known }.into()));
         };
@@ -238,13 +236,13 @@ impl Databases {
         Ok(Target { name: name.clone(), config: config.clone(), deadline: now + timeout, timeout })
     }
 
-    async fn query(&self, args: Query, cx: &CallContext) -> Result<Value, ToolError> {
+    async fn query(&self, args: QueryArguments, cx: &CallContext) -> Result<Value, ToolError> {
         let target = self.target(&args.url, cx)?;
         if args.sql.trim().is_empty() {
             return Err(tool_error(DbError::Empty.into()));
         }
-        let question = Question { sql: args.sql, params: args.params, limit: args.limit };
-        self.ask(&target, question).await.map(Outcome::data)
+        let query = Query { sql: args.sql, params: args.params, limit: args.limit };
+        self.run(&target, query).await.map(Outcome::data)
     }
 
     async fn tables(&self, url: &str, cx: &CallContext) -> Result<Value, ToolError> {
@@ -253,9 +251,9 @@ impl Databases {
             DatabaseAddress::Sqlite(_) => sqlite::TABLES,
             DatabaseAddress::Postgres(_) => postgres::TABLES,
         };
-        let question = Question { sql: sql.into(), params: Vec::new(), limit: 10_000 };
-        let outcome = self.ask(&target, question).await?;
-        Ok(json!({"tables": rows_of(outcome)}))
+        let query = Query { sql: sql.into(), params: Vec::new(), limit: 10_000 };
+        let outcome = self.run(&target, query).await?;
+        Ok(json!({"tables": rows(outcome)}))
     }
 
     async fn schema(&self, url: &str, table: &str, cx: &CallContext) -> Result<Value, ToolError> {
@@ -267,8 +265,8 @@ impl Databases {
                 (postgres::COLUMNS, vec![schema.into(), name.into()])
             }
         };
-        let question = Question { sql: sql.into(), params, limit: 10_000 };
-        let columns = rows_of(self.ask(&target, question).await?);
+        let query = Query { sql: sql.into(), params, limit: 10_000 };
+        let columns = rows(self.run(&target, query).await?);
         if columns.is_empty() {
             let (url, table) = (target.name, table.to_owned());
             return Err(tool_error(DbError::NoTable { url, table }.into()));
@@ -276,20 +274,20 @@ impl Databases {
         Ok(json!({"table": table, "columns": columns}))
     }
 
-    async fn ask(&self, target: &Target, question: Question) -> Result<Outcome, ToolError> {
+    async fn run(&self, target: &Target, query: Query) -> Result<Outcome, ToolError> {
         match &target.config.address {
-            DatabaseAddress::Sqlite(path) => self.sqlite.ask(path, target, question).await,
+            DatabaseAddress::Sqlite(path) => self.sqlite.run(path, target, query).await,
             DatabaseAddress::Postgres(url) => {
-                let answer = postgres::ask(url, &self.tls, target, &question).await;
-                answer.map_err(|error| tool_error(error.into()))
+                let outcome = postgres::run(url, &self.tls, target, &query).await;
+                outcome.map_err(|error| tool_error(error.into()))
             }
         }
     }
 }
 
-fn rows_of(outcome: Outcome) -> Vec<Value> {
+fn rows(outcome: Outcome) -> Vec<Value> {
     match outcome {
-        Outcome::Rows(rows) => rows.found,
+        Outcome::Rows(result) => result.rows,
         Outcome::Changed(_) => Vec::new(),
     }
 }

@@ -10,24 +10,24 @@ use serde::Deserialize;
 
 use crate::options::{PackContext, PackOptions};
 
-/// Queries the databases listed here.
+/// Queries the databases in `urls`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct DbOptions {
-    /// Databases by the names that callers use: `sqlite:` and a file, relative to this one, or `postgres://…`. Without
-    /// any, there is no pack.
+    /// Databases by name: `sqlite:` and a path relative to this file, or `postgres://…`. Without databases, there is no
+    /// pack.
     pub(crate) urls: IndexMap<String, Secret>,
     /// Names of databases that may be changed; all others are read-only.
     pub(crate) writable: Vec<String>,
-    /// Names of PostgreSQL databases that may be queried as a superuser, or as a role that can read or write the server's
-    /// files or run programs there. For other databases, such a role is rejected.
+    /// Names of PostgreSQL databases that may use a superuser, or a role that can access the server's files or run
+    /// programs there. For other databases, such a role is refused.
     pub(crate) privileged: Vec<String>,
     /// Time limit of a query in seconds.
     pub(crate) timeout: Seconds,
     /// Whether the pack is enabled.
     pub(crate) enabled: bool,
-    /// What the first three keys say together; they are empty once it is set.
+    /// The databases, from the first three keys, which are empty after [`PackOptions::check`].
     #[serde(skip)]
     pub(crate) databases: IndexMap<String, Database>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct DbOptions {
 /// A database.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Database {
-    /// The address as written, which callers may use instead of the name.
+    /// The URL as written, which callers may use instead of the name.
     pub(crate) written: Secret,
     pub(crate) address: DatabaseAddress,
     pub(crate) is_writable: bool,

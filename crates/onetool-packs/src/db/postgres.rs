@@ -1,4 +1,4 @@
-//! PostgreSQL: one connection for one question, in a transaction that can only read unless more is allowed.
+//! PostgreSQL: one connection per query, in a transaction that is read-only unless the database is writable.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use futures::{StreamExt as _, pin_mut};
+use onetool_config::Secret;
 use rustls_platform_verifier::BuilderVerifierExt;
 use serde_json::{Map, Value};
 use tokio_postgres::config::{Host, SslMode};
@@ -19,8 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::classify::{NotRead, ReadKind, classify, without_semicolon};
-use super::{Budget, DbError, Outcome, Question, Rows, Target};
-use onetool_config::Secret;
+use super::{Budget, DbError, Outcome, Query, ResultSet, Target};
 
 pub(super) const TABLES: &str = "select table_schema as schema, table_name as name, \
      case table_type when 'VIEW' then 'view' else 'table' end as kind from information_schema.tables \
@@ -32,22 +32,22 @@ pub(super) const COLUMNS: &str = "select c.column_name as name, c.data_type as t
      and k.column_name = c.column_name) as primary_key from information_schema.columns c \
      where c.table_schema = $1 and c.table_name = $2 order by c.ordinal_position";
 
-/// Tells who asks, and what makes that role more than one that reads: roles that are or become a superuser, or that can
-/// use the server's files and programs.
+/// Returns the current role, and the roles that make it too powerful: superusers that it is or can become, and roles that
+/// can use the server's files and programs.
 const ROLE: &str = "select session_user::text, array(select r.rolname::text from pg_catalog.pg_roles r \
      where (r.rolsuper or r.rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')) \
      and (pg_catalog.pg_has_role(session_user, r.oid, 'member') or pg_catalog.pg_has_role(current_user, r.oid, 'member')) \
      order by 1)";
-/// Finds, among names, a function that does more than give a value: one of the system's or of an extension's that its
-/// author calls volatile. Functions that the database's own people wrote are theirs.
+/// Finds, among names, a function that does more than return a value: a volatile function of the system or of an
+/// extension. Functions that users of the database defined are allowed.
 const VOLATILE: &str = "select p.proname::text from pg_catalog.pg_proc p where p.proname::text = any($1) \
      and (p.provolatile = 'v' or p.proname::text = any($2)) and not p.proname::text = any($3) \
      and (p.pronamespace = 'pg_catalog'::regnamespace or exists (select 1 from pg_catalog.pg_depend d \
      where d.classid = 'pg_catalog.pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')) order by 1 limit 1";
-/// Functions of extensions that run whatever text they are given, and are not called volatile.
-const RUNS_TEXT: [&str; 7] =
+/// Functions of extensions that run SQL from their arguments, but are not declared volatile.
+const RUN_SQL: [&str; 7] =
     ["connectby", "crosstab", "crosstab2", "crosstab3", "crosstab4", "crosstabn", "xpath_table"];
-/// Volatile functions that only give a value.
+/// Volatile functions that only return a value.
 const HARMLESS: [&str; 26] = [
     "clock_timestamp",
     "current_query",
@@ -77,70 +77,71 @@ const HARMLESS: [&str; 26] = [
     "uuidv7",
 ];
 
-/// Rows as JSON, but none that is longer than an answer may be (32 MiB): it would be here before it could be measured.
-const MEASURED: &str = "select case when octet_length(line) <= 33554432 then line end from";
+/// Selects rows as JSON, with null for a row that is larger than a result may be (32 MiB). The server must check this,
+/// because the client would receive the row before it could measure it.
+const BOUNDED_ROWS: &str = "select case when octet_length(line) <= 33554432 then line end from";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The code that a server gives to what a transaction that can only read refuses.
+/// The error code of a statement that a read-only transaction refuses.
 const READ_ONLY: &str = "25006";
-/// The code of a statement that took too long or was cancelled.
+/// The error code of a statement that took too long or was canceled.
 const CANCELED: &str = "57014";
 
-/// What can go wrong with a PostgreSQL server.
+/// Errors of a query to a PostgreSQL server.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PostgresError {
     #[error(transparent)]
     Db(#[from] DbError),
-    #[error("the address of '{name}' cannot be read")]
-    Address { name: String, source: tokio_postgres::Error },
+    #[error("invalid URL of '{name}'")]
+    Url { name: String, source: tokio_postgres::Error },
     #[error("cannot connect to '{name}'")]
     Connect { name: String, source: tokio_postgres::Error },
     #[error(
-        "the certificates of this system cannot be read: {reason}; ?sslmode=disable in the url does without"
+        "cannot read the certificates of this system: {reason}; ?sslmode=disable in the URL connects without them"
     )]
     Certificates { reason: String },
-    #[error("the server says: {message}")]
+    #[error("PostgreSQL error: {message}")]
     Sql { message: String },
-    #[error("the connection to '{name}' broke")]
+    #[error("lost the connection to '{name}'")]
     Connection { name: String, source: tokio_postgres::Error },
-    #[error("the statement has {wanted} values ($1, …), but params has {given}")]
-    Params { wanted: usize, given: usize },
-    #[error("a statement of this kind takes no params")]
+    #[error("the statement has {expected} parameters ($1, …), but params has {given}")]
+    Params { expected: usize, given: usize },
+    #[error("statements of this kind do not support params")]
     NoParams,
-    #[error("'{name}' can only be read, unless packs.db.writable in the configuration names it")]
+    #[error("'{name}' is read-only; packs.db.writable in the configuration can allow changes")]
     NotRead { name: String, source: NotRead },
     #[error(
-        "the function '{function}' is not allowed: '{name}' can only be read, and it does more than that; \
-         packs.db.writable in the configuration allows it"
+        "the function '{function}' is not allowed, because it may do more than read and '{name}' is read-only; \
+         packs.db.writable in the configuration can allow it"
     )]
     Function { name: String, function: String },
     #[error(
-        "the role '{role}' of '{name}' is too powerful for an agent ({why}); connect as another role, or name \
-         '{name}' under packs.db.privileged in the configuration"
+        "the role '{role}' of '{name}' is too powerful for an agent ({reason}); connect as another role, or add \
+         '{name}' to packs.db.privileged in the configuration"
     )]
-    Role { name: String, role: String, why: String },
-    #[error("the answer of '{name}' cannot be read")]
-    Answer { name: String, source: serde_json::Error },
+    Role { name: String, role: String, reason: String },
+    #[error("invalid response of '{name}'")]
+    Response { name: String, source: serde_json::Error },
 }
 
-/// The certificates to check those of servers with, read when the first server is asked that may be far away.
+/// The TLS configuration with the system's certificates, which are read for the first remote server.
 #[derive(Default)]
 pub(super) struct Tls(OnceLock<Result<MakeRustlsConnect, String>>);
 
 impl Tls {
     fn get(&self) -> Result<MakeRustlsConnect, PostgresError> {
-        let made = self.0.get_or_init(|| {
+        let tls = self.0.get_or_init(|| {
             let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
             let config = rustls::ClientConfig::builder_with_provider(provider)
                 .with_safe_default_protocol_versions()
                 .and_then(BuilderVerifierExt::with_platform_verifier);
             config.map(|it| MakeRustlsConnect::new(it.with_no_client_auth())).map_err(|it| it.to_string())
         });
-        made.clone().map_err(|reason| PostgresError::Certificates { reason })
+        tls.clone().map_err(|reason| PostgresError::Certificates { reason })
     }
 }
 
-/// Asks the server to stop what it does when nobody waits for it any more.
+/// Cancels the running query on the server when dropped.
 struct CancelOnDrop<T>
 where
     T: MakeTlsConnect<Socket> + Send + 'static,
@@ -148,7 +149,7 @@ where
     T::Stream: Send,
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
-    asked: Option<(CancelToken, T)>,
+    query: Option<(CancelToken, T)>,
 }
 
 impl<T> Drop for CancelOnDrop<T>
@@ -159,8 +160,8 @@ where
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
     fn drop(&mut self) {
-        if let Some((token, tls)) = self.asked.take() {
-            // Nobody waits for this either; a server that does not hear it has its own time limit.
+        if let Some((token, tls)) = self.query.take() {
+            // If the request fails, the server still has its statement timeout.
             tokio::spawn(async move {
                 let _ = tokio::time::timeout(CONNECT_TIMEOUT, token.cancel_query(tls)).await;
             });
@@ -168,47 +169,45 @@ where
     }
 }
 
-pub(super) async fn ask(
+pub(super) async fn run(
     url: &Secret,
     tls: &Tls,
     target: &Target,
-    question: &Question,
+    query: &Query,
 ) -> Result<Outcome, PostgresError> {
-    let mut config: Config = url
-        .expose()
-        .parse()
-        .map_err(|source| PostgresError::Address { name: target.name.clone(), source })?;
+    let mut config: Config =
+        url.expose().parse().map_err(|source| PostgresError::Url { name: target.name.clone(), source })?;
     config.application_name("onetool").connect_timeout(CONNECT_TIMEOUT);
-    // What stays on this machine needs no certificate, and seldom has one that could be checked.
+    // Connections on this machine need no encryption, and their servers rarely have a certificate that can be verified.
     let is_plain = match config.get_ssl_mode() {
         SslMode::Disable => true,
-        SslMode::Prefer => config.get_hosts().iter().all(is_here),
+        SslMode::Prefer => config.get_hosts().iter().all(is_local),
         _ => false,
     };
-    let left = target.deadline.saturating_duration_since(Instant::now());
-    let answer = async {
+    let remaining = target.deadline.saturating_duration_since(Instant::now());
+    let outcome = async {
         if is_plain {
             config.ssl_mode(SslMode::Disable);
-            answer(&config, NoTls, target, question).await
+            connect_and_run(&config, NoTls, target, query).await
         } else {
-            answer(&config, tls.get()?, target, question).await
+            connect_and_run(&config, tls.get()?, target, query).await
         }
     };
-    tokio::time::timeout(left, answer).await.unwrap_or_else(|_| Err(target.timeout().into()))
+    tokio::time::timeout(remaining, outcome).await.unwrap_or_else(|_| Err(target.timeout().into()))
 }
 
-fn is_here(host: &Host) -> bool {
+fn is_local(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|it| it.is_loopback()),
     }
 }
 
-async fn answer<T>(
+async fn connect_and_run<T>(
     config: &Config,
     tls: T,
     target: &Target,
-    question: &Question,
+    query: &Query,
 ) -> Result<Outcome, PostgresError>
 where
     T: MakeTlsConnect<Socket> + Clone + Send + 'static,
@@ -220,67 +219,67 @@ where
     let (mut client, connection) =
         connected.map_err(|source| PostgresError::Connect { name: target.name.clone(), source })?;
     let _driver = AbortOnDropHandle::new(tokio::spawn(connection));
-    let mut cancel = CancelOnDrop { asked: Some((client.cancel_token(), tls)) };
-    let answer = in_transaction(&mut client, target, question).await;
-    cancel.asked = None;
-    answer
+    let mut cancel = CancelOnDrop { query: Some((client.cancel_token(), tls)) };
+    let outcome = run_in_transaction(&mut client, target, query).await;
+    cancel.query = None;
+    outcome
 }
 
-async fn in_transaction(
+async fn run_in_transaction(
     client: &mut Client,
     target: &Target,
-    question: &Question,
+    query: &Query,
 ) -> Result<Outcome, PostgresError> {
     let failed = |error| explain(error, target);
     let is_writable = target.config.is_writable;
-    let form = if is_writable { Form::written(question) } else { Form::read(target, question).await? };
+    let prepared = if is_writable { Prepared::any(query) } else { Prepared::read(target, query).await? };
     let transaction = client.build_transaction().read_only(!is_writable).start().await.map_err(failed)?;
-    let left = target.deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
-    // Texts are read as the parser reads them, whatever the server is set to.
+    let remaining = target.deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
+    // The server must parse strings like our parser, regardless of its settings.
     let settings =
-        format!("set local statement_timeout = {left}; set local standard_conforming_strings = on");
+        format!("set local statement_timeout = {remaining}; set local standard_conforming_strings = on");
     transaction.batch_execute(&settings).await.map_err(failed)?;
     check_role(&transaction, target).await?;
-    check_functions(&transaction, target, &form.names).await?;
-    // Prepared as it was written: that it is one whole statement is what makes it safe to be put into another.
-    let statement = transaction.prepare(&question.sql).await.map_err(failed)?;
-    let outcome = execute(&transaction, &statement, target, question, form.wrapped).await?;
+    check_functions(&transaction, target, &prepared.names).await?;
+    // The server accepts the original as a single statement; only then is it safe to embed it in another one.
+    let statement = transaction.prepare(&query.sql).await.map_err(failed)?;
+    let outcome = execute(&transaction, &statement, target, query, prepared.wrapped).await?;
     if is_writable {
         transaction.commit().await.map_err(failed)?;
     }
     Ok(outcome)
 }
 
-/// How a statement is sent.
-struct Form {
-    /// The statement inside another that gives its rows as JSON; `None` if it cannot be part of another.
+/// A statement in the form in which it is sent.
+struct Prepared {
+    /// The statement inside another that returns its rows as JSON; `None` if it cannot be part of another.
     wrapped: Option<String>,
-    /// The names to look at before it is sent.
+    /// Names of functions to check before it is sent.
     names: Vec<String>,
 }
 
-impl Form {
-    /// Takes any statement.
-    fn written(question: &Question) -> Self {
-        let wrapped = as_json(&without_semicolon(&question.sql), question.limit);
+impl Prepared {
+    /// Accepts any statement.
+    fn any(query: &Query) -> Self {
+        let wrapped = wrap(&without_semicolon(&query.sql), query.limit);
         Self { wrapped, names: Vec::new() }
     }
 
-    /// Takes a statement that only reads.
-    async fn read(target: &Target, question: &Question) -> Result<Self, PostgresError> {
-        let sql = question.sql.clone();
+    /// Accepts a statement that only reads.
+    async fn read(target: &Target, query: &Query) -> Result<Self, PostgresError> {
+        let sql = query.sql.clone();
         let not_read = |source| PostgresError::NotRead { name: target.name.clone(), source };
         let read = tokio::task::spawn_blocking(move || classify(&sql)).await;
         let read = read.unwrap_or_else(|error| Err(NotRead::Syntax(error.to_string()))).map_err(not_read)?;
         let wrapped = match read.kind {
-            ReadKind::Query => Some(wrapped_query(&read.sql, question.limit)),
+            ReadKind::Query => Some(wrap_query(&read.sql, query.limit)),
             ReadKind::Information => None,
         };
         Ok(Self { wrapped, names: read.names })
     }
 }
 
-/// Refuses a role that can do more than its rows say, unless the configuration allows it.
+/// Refuses a role that is too powerful, unless the configuration allows it.
 async fn check_role(transaction: &Transaction<'_>, target: &Target) -> Result<(), PostgresError> {
     if target.config.is_privileged {
         return Ok(());
@@ -290,15 +289,15 @@ async fn check_role(transaction: &Transaction<'_>, target: &Target) -> Result<()
     if powers.is_empty() {
         return Ok(());
     }
-    let why = if powers.contains(&role) {
+    let reason = if powers.contains(&role) {
         "it is a superuser".to_owned()
     } else {
         format!("it is a member of {}", powers.join(", "))
     };
-    Err(PostgresError::Role { name: target.name.clone(), role, why })
+    Err(PostgresError::Role { name: target.name.clone(), role, reason })
 }
 
-/// Refuses functions that do more than give a value: a transaction that can only read does not stop them.
+/// Refuses functions that do more than return a value, because a read-only transaction does not stop them.
 async fn check_functions(
     transaction: &Transaction<'_>,
     target: &Target,
@@ -307,8 +306,8 @@ async fn check_functions(
     if names.is_empty() {
         return Ok(());
     }
-    let (runs_text, harmless) = (RUNS_TEXT.as_slice(), HARMLESS.as_slice());
-    let found = transaction.query_opt(VOLATILE, &[&names, &runs_text, &harmless]).await;
+    let (run_sql, harmless) = (RUN_SQL.as_slice(), HARMLESS.as_slice());
+    let found = transaction.query_opt(VOLATILE, &[&names, &run_sql, &harmless]).await;
     match found.map_err(|error| explain(error, target))? {
         Some(row) => Err(PostgresError::Function { name: target.name.clone(), function: row.get(0) }),
         None => Ok(()),
@@ -319,77 +318,76 @@ async fn execute(
     transaction: &Transaction<'_>,
     statement: &Statement,
     target: &Target,
-    question: &Question,
+    query: &Query,
     wrapped: Option<String>,
 ) -> Result<Outcome, PostgresError> {
     let failed = |error| explain(error, target);
-    let (wanted, given) = (statement.params().len(), question.params.len());
-    if wanted != given {
-        return Err(PostgresError::Params { wanted, given });
+    let (expected, given) = (statement.params().len(), query.params.len());
+    if expected != given {
+        return Err(PostgresError::Params { expected, given });
     }
-    let params: Vec<Parameter<'_>> = question.params.iter().map(Parameter).collect();
+    let params: Vec<Parameter<'_>> = query.params.iter().map(Parameter).collect();
     if statement.columns().is_empty() {
         let changed = transaction.execute_raw(statement, params).await.map_err(failed)?;
         return Ok(Outcome::Changed(changed));
     }
     let columns: Vec<String> = statement.columns().iter().map(|it| it.name().to_owned()).collect();
     let Some(sql) = wrapped else {
-        return simple(transaction, target, question, columns).await;
+        return execute_simple(transaction, target, query, columns).await;
     };
-    // The server writes every row as JSON, so that every type that it knows comes out as it means it.
-    let rows = transaction.query_raw(&sql, params).await.map_err(failed)?;
-    pin_mut!(rows);
-    let mut answer = Rows { columns, found: Vec::new(), is_more: false };
-    let mut budget = Budget::default();
-    while let Some(row) = rows.next().await {
-        if answer.found.len() == question.limit {
-            answer.is_more = true;
+    // The server encodes every row as JSON, so that values of all its types are represented well.
+    let found = transaction.query_raw(&sql, params).await.map_err(failed)?;
+    pin_mut!(found);
+    let (mut rows, mut is_truncated, mut budget) = (Vec::new(), false, Budget::default());
+    while let Some(row) = found.next().await {
+        if rows.len() == query.limit {
+            is_truncated = true;
             break;
         }
         let row = row.map_err(failed)?;
-        // The server keeps a row to itself that is too long.
+        // The server sends null for a row that is too large.
         let text: Option<&str> = row.try_get(0).map_err(failed)?;
         let text = text.ok_or(DbError::TooLarge)?;
         budget.take(text.len())?;
         let row = serde_json::from_str(text)
-            .map_err(|source| PostgresError::Answer { name: target.name.clone(), source })?;
-        answer.found.push(row);
+            .map_err(|source| PostgresError::Response { name: target.name.clone(), source })?;
+        rows.push(row);
     }
-    Ok(Outcome::Rows(answer))
+    Ok(Outcome::Rows(ResultSet { columns, rows, is_truncated }))
 }
 
-/// Puts a statement into another that gives its rows as JSON; `None` for one that cannot be part of another.
-fn as_json(sql: &str, limit: usize) -> Option<String> {
+/// Embeds a statement in another that returns its rows as JSON; `None` for one that cannot be part of another.
+fn wrap(sql: &str, limit: usize) -> Option<String> {
     let first = sql.split(|c: char| !c.is_ascii_alphabetic()).find(|it| !it.is_empty())?.to_ascii_lowercase();
     match first.as_str() {
-        "select" | "with" | "values" | "table" => Some(wrapped_query(sql, limit)),
+        "select" | "with" | "values" | "table" => Some(wrap_query(sql, limit)),
         "insert" | "update" | "delete" | "merge" => {
             let lines = "select row_to_json(onetool)::text as line from onetool offset 0";
-            Some(format!("with onetool as (\n{sql}\n) {MEASURED} ({lines}) as lines"))
+            Some(format!("with onetool as (\n{sql}\n) {BOUNDED_ROWS} ({lines}) as lines"))
         }
         _ => None,
     }
 }
 
-/// Puts a query into another that gives its rows as JSON. A line break ends a comment that the query may end with.
-fn wrapped_query(sql: &str, limit: usize) -> String {
+/// Embeds a query in another that returns its rows as JSON. The line break ends a comment at the end of the query.
+fn wrap_query(sql: &str, limit: usize) -> String {
     let limit = limit.saturating_add(1);
     let lines =
         format!("select row_to_json(onetool)::text as line from (\n{sql}\n) as onetool limit {limit}");
-    format!("{MEASURED} ({lines}) as lines")
+    format!("{BOUNDED_ROWS} ({lines}) as lines")
 }
 
-/// Asks what only tells something, such as `show` and `explain`; its values are texts.
-async fn simple(
+/// Runs a statement that cannot be part of another, such as `show` and `explain`. Its values are strings.
+async fn execute_simple(
     transaction: &Transaction<'_>,
     target: &Target,
-    question: &Question,
+    query: &Query,
     columns: Vec<String>,
 ) -> Result<Outcome, PostgresError> {
-    if !question.params.is_empty() {
+    if !query.params.is_empty() {
         return Err(PostgresError::NoParams);
     }
-    let messages = transaction.simple_query(&question.sql).await.map_err(|error| explain(error, target))?;
+    let messages = transaction.simple_query(&query.sql).await.map_err(|error| explain(error, target))?;
     let (mut rows, mut budget) = (Vec::new(), Budget::default());
     for message in messages {
         let SimpleQueryMessage::Row(row) = message else { continue };
@@ -401,26 +399,26 @@ async fn simple(
         }
         rows.push(Value::Object(object));
     }
-    let is_more = rows.len() > question.limit;
-    rows.truncate(question.limit);
-    Ok(Outcome::Rows(Rows { columns, found: rows, is_more }))
+    let is_truncated = rows.len() > query.limit;
+    rows.truncate(query.limit);
+    Ok(Outcome::Rows(ResultSet { columns, rows, is_truncated }))
 }
 
 fn explain(error: tokio_postgres::Error, target: &Target) -> PostgresError {
-    let Some(said) = error.as_db_error() else {
+    let Some(db_error) = error.as_db_error() else {
         return PostgresError::Connection { name: target.name.clone(), source: error };
     };
-    match said.code().code() {
+    match db_error.code().code() {
         READ_ONLY if !target.config.is_writable => target.read_only().into(),
         CANCELED => target.timeout().into(),
         _ => {
-            let hint = said.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
-            PostgresError::Sql { message: format!("{}{hint}", said.message()) }
+            let hint = db_error.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
+            PostgresError::Sql { message: format!("{}{hint}", db_error.message()) }
         }
     }
 }
 
-/// A value of a caller, sent as text: the server reads it as whatever the statement wants there.
+/// A caller's value, sent as text. The server converts it to the type that the statement expects.
 #[derive(Debug)]
 struct Parameter<'a>(&'a Value);
 

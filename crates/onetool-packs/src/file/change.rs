@@ -1,4 +1,4 @@
-//! `file.write`, `file.edit` and `file.delete`: every change is whole or does not happen.
+//! `file.write`, `file.edit` and `file.delete`. Every change is atomic.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use memchr::memmem;
-use onetool_core::Json;
+use onetool_core::{Json, random};
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, fchmod, mkdirat, openat, renameat, renameat_with,
     statat, unlinkat,
@@ -20,13 +20,12 @@ use serde_json::{Value, json};
 use super::FileError;
 use crate::blocking::Stop;
 use crate::roots::{PathError, Place, Roots};
-use onetool_core::random;
 
-/// The largest file that is edited.
+/// Maximum size of a file to edit.
 const MAX_EDITED: u64 = 16 * 1024 * 1024;
 const NEW_FILE_MODE: u32 = 0o644;
 const TRASH_MODE: u32 = 0o700;
-/// How many files of one name the trash holds.
+/// Maximum number of files with the same name in the trash.
 const MAX_TRASHED: u32 = 10_000;
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,9 +33,9 @@ const MAX_TRASHED: u32 = 10_000;
 pub(super) struct Write {
     /// The file, relative to the first root or absolute inside one.
     path: String,
-    /// Everything that it shall hold.
+    /// The whole content of the file.
     content: String,
-    /// Whether folders that are missing on the way are made.
+    /// Whether to create missing directories.
     #[serde(default = "yes")]
     make_folders: bool,
 }
@@ -59,15 +58,15 @@ pub(super) fn write(roots: &Roots, args: Write, _: &Stop) -> Result<Json<Value>,
 pub(super) struct Edit {
     /// The file, relative to the first root or absolute inside one.
     path: String,
-    /// The text to replace, exactly as it stands there; it has to stand there once.
+    /// The exact text to replace; it must occur once in the file.
     old: String,
-    /// The text to put in its place.
+    /// The replacement.
     new: String,
 }
 
 pub(super) fn edit(roots: &Roots, args: Edit, _: &Stop) -> Result<Json<Value>, FileError> {
     if args.old.is_empty() {
-        return Err(FileError::NothingToFind);
+        return Err(FileError::EmptyOld);
     }
     let place = roots.place(&args.path)?;
     let (parent, name) = place.open_parent(false)?;
@@ -87,67 +86,67 @@ pub(super) fn edit(roots: &Roots, args: Edit, _: &Stop) -> Result<Json<Value>, F
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| place.failed("read", error))?;
-    let at = the_one(&place, &bytes, args.old.as_bytes())?;
+    let at = find_once(&place, &bytes, args.old.as_bytes())?;
     let mut edited = Vec::with_capacity(bytes.len() + args.new.len());
     edited.extend_from_slice(&bytes[..at]);
     edited.extend_from_slice(args.new.as_bytes());
     edited.extend_from_slice(&bytes[at + args.old.len()..]);
     replace(&place, &parent, &name, &edited, Some(&stat))?;
-    Ok(Json(json!({"path": place.shown(), "line": line_of(&bytes, at), "bytes": edited.len()})))
+    Ok(Json(json!({"path": place.shown(), "line": line_number(&bytes, at), "bytes": edited.len()})))
 }
 
-/// Finds the one place where a text stands.
-fn the_one(place: &Place, bytes: &[u8], old: &[u8]) -> Result<usize, FileError> {
+/// Finds a text that must occur exactly once.
+fn find_once(place: &Place, bytes: &[u8], old: &[u8]) -> Result<usize, FileError> {
     let Some(first) = memmem::find(bytes, old) else {
         return Err(FileError::NotFound { path: place.shown() });
     };
-    // Looked for from the next byte on, so that one that overlaps the first is seen, too.
+    // Searches from the next byte, to also find a match that overlaps the first one.
     if memmem::find(&bytes[first + 1..], old).is_none() {
         return Ok(first);
     }
     let found: Vec<usize> = memmem::find_iter(bytes, old).collect();
-    let lines: Vec<String> = found.iter().take(10).map(|at| line_of(bytes, *at).to_string()).collect();
+    let lines: Vec<String> = found.iter().take(10).map(|at| line_number(bytes, *at).to_string()).collect();
     let count = found.len().max(2);
     Err(FileError::Ambiguous { path: place.shown(), count, lines: lines.join(", ") })
 }
 
-fn line_of(bytes: &[u8], at: usize) -> usize {
+fn line_number(bytes: &[u8], at: usize) -> usize {
     bytes[..at].split(|byte| *byte == b'\n').count()
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Delete {
-    /// The file or folder, relative to the first root or absolute inside one.
+    /// The file or directory, relative to the first root or absolute inside one.
     path: String,
 }
 
 pub(super) fn delete(roots: &Roots, args: Delete, trash: &str, _: &Stop) -> Result<Json<Value>, FileError> {
     let place = roots.place(&args.path)?;
     let (parent, name) = place.open_parent(false)?;
-    if place.inside().starts_with(trash) {
+    if place.relative().starts_with(trash) {
         return Err(FileError::InTrash { path: place.shown() });
     }
     place.check_removal(&parent, &name)?;
-    let trash_place = place.beside(Path::new(trash))?;
+    let trash_place = place.in_same_root(Path::new(trash))?;
     let (root, _) = trash_place.open_parent(false)?;
     trash_place.check_change(&root, OsStr::new(trash), None)?;
     match mkdirat(&root, trash, Mode::from_raw_mode(TRASH_MODE)) {
         Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(trash_place.failed("make the trash", error.into()).into()),
+        Err(error) => return Err(trash_place.failed("create the trash", error.into()).into()),
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = openat(&root, trash, flags, Mode::empty());
-    let folder = folder.map_err(|error| trash_place.failed("open the trash", error.into()))?;
-    trash_place.check_opened(&folder)?;
+    let directory = openat(&root, trash, flags, Mode::empty());
+    let directory = directory.map_err(|error| trash_place.failed("open the trash", error.into()))?;
+    trash_place.check_opened(&directory)?;
     for number in 1..=MAX_TRASHED {
-        let mut free = name.clone();
+        let mut new_name = name.clone();
         if number > 1 {
-            free.push(format!("~{number}"));
+            new_name.push(format!("~{number}"));
         }
-        match renameat_with(&parent, &name, &folder, &free, RenameFlags::NOREPLACE) {
+        match renameat_with(&parent, &name, &directory, &new_name, RenameFlags::NOREPLACE) {
             Ok(()) => {
-                let shown = Path::new(trash).join(&free).display().to_string();
+                let shown = Path::new(trash).join(&new_name).display().to_string();
                 return Ok(Json(json!({"path": place.shown(), "trash": shown})));
             }
             Err(Errno::EXIST) => {}
@@ -156,30 +155,30 @@ pub(super) fn delete(roots: &Roots, args: Delete, trash: &str, _: &Stop) -> Resu
             Err(error) => return Err(place.failed("delete", error.into()).into()),
         }
     }
-    Err(place.failed("delete", std::io::Error::other("the trash is full of files of that name")).into())
+    Err(place.failed("delete", std::io::Error::other("the trash has too many files with that name")).into())
 }
 
-/// Looks at the file that is to be replaced; anything but a file that may be changed is refused.
+/// Returns the metadata of the file to replace, if it exists. Refuses anything but a regular file that may be changed.
 fn existing_file(place: &Place, parent: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, FileError> {
     let stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Some(stat),
         Err(Errno::NOENT) => None,
-        Err(error) => return Err(place.failed("look at", error.into()).into()),
+        Err(error) => return Err(place.failed("inspect", error.into()).into()),
     };
     place.check_change(parent, name, stat.as_ref())?;
     let Some(stat) = stat else { return Ok(None) };
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(Some(stat)),
-        // To write through a link would replace the link, or something far from here.
+        // Writing would replace the link itself, or a file elsewhere.
         FileType::Symlink => Err(PathError::Link { path: place.shown() }.into()),
         _ => {
             let found = crate::roots::kind(&stat);
-            Err(PathError::Kind { path: place.shown(), found, wanted: "a file" }.into())
+            Err(PathError::Kind { path: place.shown(), found, expected: "a file" }.into())
         }
     }
 }
 
-/// Writes a new file beside the old one, makes sure that it is on the disk, and puts it in its place.
+/// Writes a new file next to the old one, syncs it to disk, and renames it into place.
 fn replace(
     place: &Place,
     parent: &OwnedFd,
@@ -199,8 +198,8 @@ fn replace(
         file.write_all(bytes)?;
         file.sync_all()
     })();
-    let put = written.map_err(failed).map_err(FileError::from).and_then(|()| {
-        // What another program has written since we looked must not be lost.
+    let renamed = written.map_err(failed).map_err(FileError::from).and_then(|()| {
+        // Do not overwrite changes that another program made in the meantime.
         let now = existing_file(place, parent, name)?;
         match (old, now) {
             (None, None) => {}
@@ -209,12 +208,12 @@ fn replace(
         }
         Ok(renameat(parent, &temporary, parent, name).map_err(|error| failed(error.into()))?)
     });
-    if put.is_err() {
-        // What cannot be removed either is the smaller trouble.
+    if renamed.is_err() {
+        // The first error matters more than a failure to clean up.
         let _ = unlinkat(parent, &temporary, AtFlags::empty());
-        return put;
+        return renamed;
     }
-    // The folder's own entry has to be on the disk, too; where a file system cannot do that, it is as good as it gets.
+    // The directory entry must reach the disk too. Some file systems do not support this, which is not an error.
     let _ = rustix::fs::fsync(parent);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `file.list`, `file.tree`, `file.search` and `file.info`: what is there, without reading it.
+//! `file.list`, `file.tree`, `file.search` and `file.info`, which do not read contents.
 
 use std::fmt::Write as _;
 use std::os::fd::{AsFd, OwnedFd};
@@ -6,29 +6,30 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 use onetool_core::Json;
+use onetool_core::clock::Timestamp;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, openat, readlinkat, statat};
+use rustix::io::Errno;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::FileError;
 use crate::blocking::Stop;
-use crate::roots::{Place, Roots, kind};
-use onetool_core::clock::Timestamp;
+use crate::roots::{PathError, Place, Roots};
 
-/// Deeper folders are not looked into: every level holds a descriptor.
+/// Maximum depth of a walk, because every level has an open descriptor.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct List {
-    /// The folder; the first root if not given.
+    /// The directory. Default: the first root.
     #[serde(default)]
     path: String,
-    /// Whether names that begin with a dot are shown, too.
+    /// Whether to include names that begin with a dot.
     #[serde(default)]
     hidden: bool,
-    /// The most entries to show.
+    /// Maximum number of entries.
     #[serde(default = "default_entries")]
     #[schemars(range(min = 1, max = 100_000))]
     limit: usize,
@@ -40,12 +41,12 @@ fn default_entries() -> usize {
 
 pub(super) fn list(roots: &Roots, args: List, _: &Stop) -> Result<Json<Value>, FileError> {
     let place = roots.place(&args.path)?;
-    let folder = place.open_folder()?;
-    let names = names(&place, &folder, args.hidden)?;
+    let directory = place.open_directory()?;
+    let names = names(&place, &directory, args.hidden)?;
     let total = names.len();
     let entry = |name: &String| {
-        let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let mut entry = json!({"name": name, "kind": word(&stat), "modified": modified(&stat)});
+        let stat = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let mut entry = json!({"name": name, "kind": kind_word(&stat), "modified": modified(&stat)});
         if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
             entry["size"] = stat.st_size.into();
         }
@@ -62,18 +63,18 @@ pub(super) fn list(roots: &Roots, args: List, _: &Stop) -> Result<Json<Value>, F
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tree {
-    /// The folder; the first root if not given.
+    /// The directory. Default: the first root.
     #[serde(default)]
     path: String,
-    /// How many levels to show.
+    /// Number of levels.
     #[serde(default = "default_depth")]
     #[schemars(range(min = 1, max = 64))]
     depth: usize,
-    /// The most lines to show.
+    /// Maximum number of lines.
     #[serde(default = "default_lines")]
     #[schemars(range(min = 1, max = 100_000))]
     limit: usize,
-    /// Whether names that begin with a dot are shown, too.
+    /// Whether to include names that begin with a dot.
     #[serde(default)]
     hidden: bool,
 }
@@ -88,14 +89,14 @@ fn default_lines() -> usize {
 
 pub(super) fn tree(roots: &Roots, args: Tree, stop: &Stop) -> Result<String, FileError> {
     let place = roots.place(&args.path)?;
-    let folder = place.open_folder()?;
+    let directory = place.open_directory()?;
     let mut text = format!("{}/\n", place.shown().trim_end_matches('/'));
-    let (mut lines, mut left_out) = (0, 0);
+    let (mut lines, mut omitted) = (0, 0);
     let depth = args.depth.min(MAX_DEPTH);
-    walk(&place, folder, args.hidden, depth, &mut |path, kind| {
+    walk(&place, directory, args.hidden, depth, &mut |path, kind| {
         if lines == args.limit {
-            left_out += 1;
-            return Step::Over;
+            omitted += 1;
+            return Step::Skip;
         }
         lines += 1;
         let indent = "  ".repeat(path.components().count());
@@ -107,10 +108,10 @@ pub(super) fn tree(roots: &Roots, args: Tree, stop: &Stop) -> Result<String, Fil
         };
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{indent}{name}{mark}");
-        if stop.is_set() { Step::End } else { Step::Into }
+        if stop.is_set() { Step::Stop } else { Step::Enter }
     })?;
-    if left_out > 0 {
-        let _ = writeln!(text, "({left_out} more entries; look at a folder of them, or raise limit)");
+    if omitted > 0 {
+        let _ = writeln!(text, "({omitted} more entries; list a subdirectory, or raise limit)");
     }
     Ok(text)
 }
@@ -118,17 +119,17 @@ pub(super) fn tree(roots: &Roots, args: Tree, stop: &Stop) -> Result<String, Fil
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
-    /// A glob over the path seen from the folder: `*` is any part of a name, `**` any folders. One without `/` is
-    /// looked for at any depth.
+    /// A glob for paths relative to the directory: `*` matches any part of a name, `**` any directories. A glob without
+    /// `/` matches names at any depth.
     pattern: String,
-    /// The folder to begin with; the first root if not given.
+    /// The directory to search. Default: the first root.
     #[serde(default)]
     path: String,
-    /// The most paths to give.
+    /// Maximum number of paths.
     #[serde(default = "default_found")]
     #[schemars(range(min = 1, max = 100_000))]
     limit: usize,
-    /// Whether names that begin with a dot are looked at, too.
+    /// Whether to include names that begin with a dot.
     #[serde(default)]
     hidden: bool,
 }
@@ -140,37 +141,37 @@ fn default_found() -> usize {
 pub(super) fn search(roots: &Roots, args: Search, stop: &Stop) -> Result<Json<Value>, FileError> {
     let place = roots.place(&args.path)?;
     let glob = glob(&args.pattern)?;
-    let folder = place.open_folder()?;
-    let (mut found, mut is_more) = (Vec::new(), false);
-    walk(&place, folder, args.hidden, MAX_DEPTH, &mut |path, _| {
+    let directory = place.open_directory()?;
+    let (mut found, mut is_truncated) = (Vec::new(), false);
+    walk(&place, directory, args.hidden, MAX_DEPTH, &mut |path, _| {
         if glob.is_match(path) {
             if found.len() == args.limit {
-                is_more = true;
-                return Step::End;
+                is_truncated = true;
+                return Step::Stop;
             }
-            found.push(place.inside().join(path).display().to_string());
+            found.push(place.relative().join(path).display().to_string());
         }
-        if stop.is_set() { Step::End } else { Step::Into }
+        if stop.is_set() { Step::Stop } else { Step::Enter }
     })?;
     let mut data = json!({"paths": found});
-    if is_more {
+    if is_truncated {
         data["truncated"] = true.into();
     }
     Ok(Json(data))
 }
 
-/// Compiles a glob; one that names no folder is looked for in all of them.
+/// Compiles a glob. One without `/` matches at any depth.
 fn glob(pattern: &str) -> Result<GlobMatcher, FileError> {
-    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
-    let glob = GlobBuilder::new(anywhere.trim_start_matches("./")).literal_separator(true).build();
-    let wrong = |source| FileError::Pattern { pattern: pattern.to_owned(), source };
-    Ok(glob.map_err(wrong)?.compile_matcher())
+    let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    let glob = GlobBuilder::new(anchored.trim_start_matches("./")).literal_separator(true).build();
+    let invalid = |source| FileError::Pattern { pattern: pattern.to_owned(), source };
+    Ok(glob.map_err(invalid)?.compile_matcher())
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Info {
-    /// The file or folder.
+    /// The file or directory.
     path: String,
 }
 
@@ -182,15 +183,15 @@ pub(super) fn info(roots: &Roots, args: Info, _: &Stop) -> Result<Json<Value>, F
         let (parent, name) = place.open_parent(false)?;
         let opened = openat(&parent, &name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
         let opened = opened.map_err(|error| match error {
-            rustix::io::Errno::NOENT => crate::roots::PathError::Missing { path: place.shown() },
-            error => place.failed("look at", error.into()),
+            Errno::NOENT => PathError::Missing { path: place.shown() },
+            error => place.failed("inspect", error.into()),
         })?;
         place.check_opened(&opened)?;
         place.stat(&opened)?
     };
     let mut data = json!({
         "path": place.shown(),
-        "kind": word(&stat),
+        "kind": kind_word(&stat),
         "size": stat.st_size,
         "modified": modified(&stat),
         "mode": format!("{:o}", stat.st_mode & 0o7777),
@@ -208,47 +209,47 @@ pub(super) fn info(roots: &Roots, args: Info, _: &Stop) -> Result<Json<Value>, F
     Ok(Json(data))
 }
 
-/// What to do after an entry.
+/// How a walk continues after an entry.
 enum Step {
-    /// Look into it, if it is a folder.
-    Into,
-    /// Do not.
-    Over,
-    /// Look at nothing more.
-    End,
+    /// Enter the entry if it is a directory.
+    Enter,
+    /// Do not enter the entry.
+    Skip,
+    /// End the walk.
+    Stop,
 }
 
-/// Goes through a folder, depth first and sorted by name, from handle to handle and through no link.
+/// Walks a directory depth first, sorted by name. Opens every directory relative to its parent and follows no links.
 fn walk(
     place: &Place,
-    folder: OwnedFd,
+    directory: OwnedFd,
     hidden: bool,
     depth: usize,
     visit: &mut dyn FnMut(&Path, FileType) -> Step,
 ) -> Result<(), FileError> {
     let mut open: Vec<(OwnedFd, PathBuf, std::vec::IntoIter<String>)> = Vec::new();
-    let first = names(place, &folder, hidden)?.into_iter();
-    open.push((folder, PathBuf::new(), first));
-    while let Some((folder, path, names_left)) = open.last_mut() {
-        let Some(name) = names_left.next() else {
+    let first = names(place, &directory, hidden)?.into_iter();
+    open.push((directory, PathBuf::new(), first));
+    while let Some((directory, path, remaining)) = open.last_mut() {
+        let Some(name) = remaining.next() else {
             open.pop();
             continue;
         };
-        // What has gone meanwhile is not there.
-        let Ok(stat) = statat(&*folder, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        // The entry may have been removed since the directory was listed.
+        let Ok(stat) = statat(&*directory, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
         let kind = FileType::from_raw_mode(stat.st_mode);
         let path = path.join(&name);
         match visit(&path, kind) {
-            Step::End => return Ok(()),
-            Step::Over => {}
-            // Our own folders are shown like any other, but nobody looks into them.
-            Step::Into if place.is_closed(&stat) => {}
-            Step::Into if kind != FileType::Directory || open.len() >= depth => {}
-            Step::Into => {
+            Step::Stop => return Ok(()),
+            Step::Skip => {}
+            // onetool's own directories are listed but never entered.
+            Step::Enter if place.is_protected(&stat) => {}
+            Step::Enter if kind != FileType::Directory || open.len() >= depth => {}
+            Step::Enter => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let Some((folder, ..)) = open.last() else { continue };
-                // A folder that cannot be opened is shown, and that is all.
-                let Ok(inner) = openat(folder, &name, flags, Mode::empty()) else { continue };
+                let Some((directory, ..)) = open.last() else { continue };
+                // A directory that cannot be opened is only listed.
+                let Ok(inner) = openat(directory, &name, flags, Mode::empty()) else { continue };
                 if place.check_opened(&inner).is_err() {
                     continue;
                 }
@@ -260,11 +261,11 @@ fn walk(
     Ok(())
 }
 
-/// Returns the names in a folder, sorted.
-fn names(place: &Place, folder: &impl AsFd, hidden: bool) -> Result<Vec<String>, FileError> {
-    let failed = |error: rustix::io::Errno| place.failed("list", error.into());
+/// Returns the names in a directory, sorted.
+fn names(place: &Place, directory: &impl AsFd, hidden: bool) -> Result<Vec<String>, FileError> {
+    let failed = |error: Errno| place.failed("list", error.into());
     let mut names = Vec::new();
-    for entry in Dir::read_from(folder).map_err(failed)? {
+    for entry in Dir::read_from(directory).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
         if name != "." && name != ".." && (hidden || !name.starts_with('.')) {
             names.push(name);
@@ -274,10 +275,17 @@ fn names(place: &Place, folder: &impl AsFd, hidden: bool) -> Result<Vec<String>,
     Ok(names)
 }
 
-/// Says the kind in one word.
-fn word(stat: &Stat) -> &'static str {
-    let kind = kind(stat);
-    kind.strip_prefix("a ").unwrap_or(kind)
+/// Returns the kind of a file as in results.
+fn kind_word(stat: &Stat) -> &'static str {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => "file",
+        FileType::Directory => "folder",
+        FileType::Symlink => "link",
+        FileType::Fifo => "pipe",
+        FileType::Socket => "socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "device",
+        FileType::Unknown => "unknown",
+    }
 }
 
 fn modified(stat: &Stat) -> String {

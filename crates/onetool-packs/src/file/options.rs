@@ -8,18 +8,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::options::{PackContext, PackOptions};
-use crate::roots::{are_among, check_roots};
+use crate::roots::{check_roots, is_subset};
 
-/// Reads and changes files inside the directories listed here.
+/// Reads and changes files inside `roots`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct FileOptions {
-    /// Directories that the tools can reach; relative paths start at the first one. Without any, there is no pack.
+    /// Directories that the tools can access; relative paths start at the first one. Without roots, there is no pack.
     pub(crate) roots: Vec<FilePath>,
-    /// Whether to offer only tools that change nothing.
+    /// Whether to omit the tools `write`, `edit` and `delete`.
     pub(crate) read_only: bool,
-    /// Name of the directory in each root that deleted files are moved to.
+    /// Name of the directory in each root that `delete` moves files to.
     pub(crate) trash: NonEmpty,
     /// Whether the pack is enabled.
     pub(crate) enabled: bool,
@@ -57,11 +57,11 @@ impl PackOptions for FileOptions {
 
     fn restrict(&self, new: Self, pending: &mut PendingChanges) -> Self {
         let Self { roots, read_only, trash, enabled } = new;
-        let is_narrower = are_among(&roots, &self.roots);
-        let may_write = read_only || !self.read_only;
+        let is_narrower = is_subset(&roots, &self.roots);
+        let is_stricter = read_only || !self.read_only;
         Self {
             roots: pending.choose("packs.file.roots", "wider", &self.roots, roots, is_narrower),
-            read_only: pending.choose("packs.file.read_only", "off", &self.read_only, read_only, may_write),
+            read_only: pending.choose("packs.file.read_only", "off", &self.read_only, read_only, is_stricter),
             trash: pending.keep("packs.file.trash", &self.trash, trash),
             enabled,
         }

@@ -15,12 +15,12 @@ use super::FileError;
 use crate::blocking::Stop;
 use crate::roots::{Place, Roots};
 
-/// The most bytes of one answer.
+/// Maximum number of bytes in a result.
 const MAX_BYTES: usize = 1024 * 1024;
 const DEFAULT_LINES: u64 = 2000;
 const DEFAULT_BYTES: u64 = 64 * 1024;
 
-/// What offset and limit count.
+/// The unit of `offset` and `limit`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Unit {
@@ -34,11 +34,11 @@ enum Unit {
 pub(super) struct Read {
     /// The file, relative to the first root or absolute inside one.
     path: String,
-    /// Where to begin: the first line is 1, the first byte is 0.
+    /// Where to start: the first line is 1, the first byte is 0.
     offset: Option<u64>,
-    /// How much to read: 2000 lines or 65536 bytes if not given, at most 1 MiB.
+    /// How much to read, at most 1 MiB. Default: 2000 lines or 65536 bytes.
     limit: Option<u64>,
-    /// What offset and limit count: lines of text, or bytes of any file.
+    /// Unit of offset and limit: lines of text, or bytes of any file.
     #[serde(default)]
     unit: Unit,
 }
@@ -46,9 +46,9 @@ pub(super) struct Read {
 /// A part of a file.
 struct Part {
     text: String,
-    /// How much was read, in the unit asked for.
+    /// The number of lines read.
     count: u64,
-    /// Where the next part begins, if there is one.
+    /// Where the next part starts, if there is one.
     next: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn read(roots: &Roots, args: Read, stop: &Stop) -> Result<ToolOutput,
         Unit::Lines => {
             let offset = args.offset.unwrap_or(1);
             if offset == 0 {
-                return Err(FileError::Offset { least: 1, offset });
+                return Err(FileError::Offset { min: 1, offset });
             }
             ("lines", lines(&place, file, offset, args.limit.unwrap_or(DEFAULT_LINES), stop)?)
         }
@@ -73,12 +73,12 @@ pub(super) fn read(roots: &Roots, args: Read, stop: &Stop) -> Result<ToolOutput,
     let mut content = vec![ContentBlock::text(part.text)];
     if let Some(next) = part.next {
         data["next_offset"] = next.into();
-        content.push(ContentBlock::text(format!("(there is more: go on with offset={next})")));
+        content.push(ContentBlock::text(format!("(there is more; continue with offset={next})")));
     }
     Ok(ToolOutput { content, structured_content: Some(data), ..ToolOutput::default() })
 }
 
-/// Reads lines; memory holds one answer, however large the file is.
+/// Reads lines. Memory use is bounded by the size of a result, not of the file.
 fn lines(place: &Place, file: File, offset: u64, limit: u64, stop: &Stop) -> Result<Part, FileError> {
     let failed = |error| place.failed("read", error);
     let mut reader = BufReader::with_capacity(64 * 1024, file);
@@ -99,8 +99,8 @@ fn lines(place: &Place, file: File, offset: u64, limit: u64, stop: &Stop) -> Res
             return finished(place, text, count, Some(offset + count));
         }
         let line_start = text.len();
-        let has_room = take_line(&mut reader, &mut text).map_err(failed)?;
-        if !has_room && line_start == 0 {
+        let is_within_limit = read_line(&mut reader, &mut text).map_err(failed)?;
+        if !is_within_limit && line_start == 0 {
             let line = offset + count;
             return Err(if text.contains(&0) {
                 FileError::Binary { path: place.shown() }
@@ -108,7 +108,7 @@ fn lines(place: &Place, file: File, offset: u64, limit: u64, stop: &Stop) -> Res
                 FileError::LongLine { path: place.shown(), line, max: MAX_BYTES }
             });
         }
-        if !has_room {
+        if !is_within_limit {
             text.truncate(line_start);
             return finished(place, text, count, Some(offset + count));
         }
@@ -122,7 +122,7 @@ fn finished(place: &Place, text: Vec<u8>, count: u64, next: Option<u64>) -> Resu
     if text.contains('\0') { Err(binary()) } else { Ok(Part { text, count, next }) }
 }
 
-/// Passes over one line; tells whether it ended with a line break.
+/// Skips one line; returns whether it ended with a line break.
 fn skip_line(reader: &mut impl BufRead) -> std::io::Result<bool> {
     loop {
         let buffer = reader.fill_buf()?;
@@ -138,8 +138,8 @@ fn skip_line(reader: &mut impl BufRead) -> std::io::Result<bool> {
     }
 }
 
-/// Appends one line with its break; tells whether there was room for all of it.
-fn take_line(reader: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<bool> {
+/// Appends one line with its line break; returns whether all of it was within the limit.
+fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<bool> {
     loop {
         let buffer = reader.fill_buf()?;
         let end = buffer.iter().position(|byte| *byte == b'\n');
@@ -156,7 +156,7 @@ fn take_line(reader: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<b
     }
 }
 
-/// Reads bytes from any place of the file, however far in it is.
+/// Reads bytes at any offset of the file.
 fn bytes(place: &Place, file: &File, offset: u64, limit: u64, size: u64) -> Result<ToolOutput, FileError> {
     let mut buffer = vec![0; usize::try_from(limit).unwrap_or(MAX_BYTES)];
     let mut filled = 0;

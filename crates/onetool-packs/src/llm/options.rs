@@ -14,11 +14,12 @@ use crate::options::{PackContext, PackOptions};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct LlmOptions {
-    /// Address of an OpenAI-compatible API, such as https://api.openai.com/v1. Default: ask the client's own model.
+    /// URL of an OpenAI-compatible API, such as `https://api.openai.com/v1`. Default: none; the model of the connected
+    /// client is used.
     pub(crate) base_url: BaseUrl,
-    /// Key of that API.
+    /// Key for that API.
     pub(crate) api_key: ApiKey,
-    /// The model to ask; required with `base_url`.
+    /// Model to use; required with `base_url`.
     pub(crate) model: Option<NonEmpty>,
     /// Maximum number of tokens in a response.
     pub(crate) max_tokens: AtLeast<1>,
@@ -42,7 +43,7 @@ impl Default for LlmOptions {
 }
 
 impl LlmOptions {
-    /// Returns the address of the API and its model, if one is configured.
+    /// Returns the URL of the API and the model, if they are configured.
     pub(super) fn endpoint(&self) -> Option<(&BaseUrl, &str)> {
         Some((&self.base_url, self.model.as_deref()?)).filter(|(url, _)| !url.is_empty())
     }
@@ -58,10 +59,10 @@ impl PackOptions for LlmOptions {
     fn check(&mut self, section: &Section<'_>, _: &Section<'_>) -> Result<(), ConfigError> {
         self.api_key.check_sent_to(&self.base_url, &section.field("base_url"))?;
         match (self.base_url.is_empty(), &self.model) {
-            (false, None) => Err(section.invalid("'base_url' requires 'model', the model to ask there")),
-            // A key may come from a variable that is always set; a model without an address is a mistake.
+            (false, None) => Err(section.invalid("'base_url' requires 'model'")),
+            // A key alone is fine: it may come from a variable that is always set. A model alone is a mistake.
             (true, Some(_)) => {
-                let message = "requires 'base_url', the address of an OpenAI-compatible API";
+                let message = "requires 'base_url', the URL of an OpenAI-compatible API";
                 Err(section.field("model").invalid(message))
             }
             _ => Ok(()),

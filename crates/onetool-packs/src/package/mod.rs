@@ -1,4 +1,4 @@
-//! The pack `package`: the newest versions of packages, from the registries of npm, Python and Rust.
+//! The pack `package`: the latest versions of packages on npm, PyPI and crates.io.
 
 mod options;
 
@@ -12,29 +12,29 @@ use semver::Version;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::service::{Answer, Service, ServiceError};
-use crate::tool::DocumentedTool;
-use crate::tool::{About, Effect, pack, tool, tool_error};
+use crate::service::{Service, ServiceError, ServiceResponse};
+use crate::tool::{About, DocumentedTool, Effect, pack, tool, tool_error};
 
 pub(crate) use options::PackageOptions;
 
-const DESCRIPTION: &str = "The newest versions of packages on npm, PyPI and crates.io.";
+const DESCRIPTION: &str = "The latest versions of packages on npm, PyPI and crates.io.";
 const CATEGORY: &str = "packages";
-/// Packages of one call that are looked up at the same time.
-const SIDE_BY_SIDE: usize = 8;
+/// Maximum number of packages that one call looks up concurrently.
+const MAX_CONCURRENT: usize = 8;
 const MAX_NAMES: usize = 100;
+/// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 214;
 
-/// What can go wrong with a package.
+/// Errors of a lookup.
 #[derive(Debug, thiserror::Error)]
 enum PackageError {
-    #[error("'{name}' cannot be the name of a package")]
+    #[error("invalid package name '{name}'")]
     Name { name: String },
     #[error("{registry} has no package '{name}'; check the spelling")]
     Missing { registry: &'static str, name: String },
-    #[error("{registry} has no version of '{name}' that could be used; all are withdrawn")]
+    #[error("{registry} has no usable version of '{name}'; all are yanked")]
     NoVersion { registry: &'static str, name: String },
-    #[error("{} packages are too many for one call; at most {MAX_NAMES} can be asked for", count)]
+    #[error("too many packages: {count} (limit {MAX_NAMES})")]
     TooMany { count: usize },
     #[error("{message}")]
     All { message: String },
@@ -57,7 +57,7 @@ struct Lookup {
     names: Names,
 }
 
-/// Where packages come from.
+/// A registry of packages.
 #[derive(Clone, Copy)]
 enum Registry {
     Npm,
@@ -80,37 +80,37 @@ fn build(options: PackageOptions) -> Pack {
         options,
     });
     let tools = vec![
-        looking_up(
+        lookup_tool(
             &registries,
             Registry::Npm,
             About {
                 name: "package.npm",
-                description: "Look up the newest version of packages on npm, for JavaScript and TypeScript.",
-                effect: Effect::Asks,
+                description: "Look up the latest version of packages on npm, for JavaScript and TypeScript.",
+                effect: Effect::ReadsRemote,
                 example: "package.npm(names=[\"react\", \"@types/node\"])",
                 keywords: &["version", "latest", "node", "javascript", "dependency", "release", "update"],
                 category: CATEGORY,
             },
         ),
-        looking_up(
+        lookup_tool(
             &registries,
             Registry::Pypi,
             About {
                 name: "package.pypi",
-                description: "Look up the newest version of packages on PyPI, for Python.",
-                effect: Effect::Asks,
+                description: "Look up the latest version of packages on PyPI, for Python.",
+                effect: Effect::ReadsRemote,
                 example: "package.pypi(names=[\"requests\", \"fastapi\"])",
                 keywords: &["version", "latest", "pip", "python", "dependency", "release", "update"],
                 category: CATEGORY,
             },
         ),
-        looking_up(
+        lookup_tool(
             &registries,
             Registry::Crates,
             About {
                 name: "package.crates",
-                description: "Look up the newest version of crates on crates.io, for Rust.",
-                effect: Effect::Asks,
+                description: "Look up the latest version of crates on crates.io, for Rust.",
+                effect: Effect::ReadsRemote,
                 example: "package.crates(names=[\"serde\", \"tokio\"])",
                 keywords: &["version", "latest", "cargo", "rust", "dependency", "release", "update"],
                 category: CATEGORY,
@@ -120,7 +120,7 @@ fn build(options: PackageOptions) -> Pack {
     pack("package", DESCRIPTION, tools)
 }
 
-fn looking_up(registries: &Arc<Registries>, registry: Registry, about: About) -> DocumentedTool {
+fn lookup_tool(registries: &Arc<Registries>, registry: Registry, about: About) -> DocumentedTool {
     let registries = registries.clone();
     tool(about, move |args: Lookup, _: CallContext| {
         let registries = registries.clone();
@@ -137,7 +137,7 @@ impl Registry {
         }
     }
 
-    /// Returns where a package is, seen from the registry; `None` for what can be no name.
+    /// Returns the path of a package in the registry; `None` if the name is invalid.
     fn path(self, name: &str) -> Option<String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let is_dotted = |c: char| is_plain(c) || matches!(c, '.' | '~');
@@ -153,7 +153,7 @@ impl Registry {
                 }
                 Some(_) => None,
             },
-            Self::Pypi => is_name(name).then(|| format!("pypi/{}/json", normalised(name))),
+            Self::Pypi => is_name(name).then(|| format!("pypi/{}/json", normalize(name))),
             Self::Crates => {
                 let lower = name.to_ascii_lowercase();
                 let is_crate = !lower.is_empty() && lower.chars().all(is_plain);
@@ -167,8 +167,8 @@ impl Registry {
     }
 }
 
-/// Spells a name as PyPI does, which otherwise answers with a redirect.
-fn normalised(name: &str) -> String {
+/// Normalizes a name like PyPI, which redirects other spellings.
+fn normalize(name: &str) -> String {
     let parts = name.split(['-', '_', '.']).filter(|it| !it.is_empty());
     parts.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
@@ -182,11 +182,11 @@ impl Registries {
         if names.len() > MAX_NAMES {
             return Err(PackageError::TooMany { count: names.len() });
         }
-        let asked = futures::stream::iter(names).map(async |name| {
-            let found = self.newest(registry, name.trim()).await;
+        let lookups = futures::stream::iter(names).map(async |name| {
+            let found = self.latest(registry, name.trim()).await;
             found.map_err(|error| (name, tool_error(error.into()).to_string()))
         });
-        let found: Vec<Result<Value, (String, String)>> = asked.buffered(SIDE_BY_SIDE).collect().await;
+        let found: Vec<Result<Value, (String, String)>> = lookups.buffered(MAX_CONCURRENT).collect().await;
         if !found.is_empty() && found.iter().all(Result::is_err) {
             let mut messages: Vec<String> =
                 found.into_iter().filter_map(Result::err).map(|it| it.1).collect();
@@ -199,7 +199,7 @@ impl Registries {
         Ok(json!({"packages": packages.collect::<Vec<_>>()}))
     }
 
-    async fn newest(&self, registry: Registry, name: &str) -> Result<Value, PackageError> {
+    async fn latest(&self, registry: Registry, name: &str) -> Result<Value, PackageError> {
         let path = registry.path(name).ok_or_else(|| PackageError::Name { name: name.to_owned() })?;
         let (service, base) = match registry {
             Registry::Npm => (&self.npm, &self.options.npm_url),
@@ -207,18 +207,18 @@ impl Registries {
             Registry::Crates => (&self.crates, &self.options.crates_url),
         };
         let url = base.join(&path);
-        let answer = service.send(|client| client.get(&url)).await?;
+        let response = service.send(|client| client.get(&url)).await?;
         if matches!(
-            answer.status,
+            response.status,
             StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS
         ) {
             return Err(PackageError::Missing { registry: registry.name(), name: name.to_owned() });
         }
         let no_version = || PackageError::NoVersion { registry: registry.name(), name: name.to_owned() };
         match registry {
-            Registry::Npm => npm(&service.json(&answer)?).ok_or_else(no_version),
-            Registry::Pypi => pypi(&service.json(&answer)?).ok_or_else(no_version),
-            Registry::Crates => newest_crate(service, &answer)?.ok_or_else(no_version),
+            Registry::Npm => npm(&service.json(&response)?).ok_or_else(no_version),
+            Registry::Pypi => pypi(&service.json(&response)?).ok_or_else(no_version),
+            Registry::Crates => latest_crate(service, &response)?.ok_or_else(no_version),
         }
     }
 }
@@ -244,26 +244,26 @@ fn pypi(body: &Value) -> Option<Value> {
     Some(package)
 }
 
-/// Reads the index of a crate: a line of JSON for every version that there ever was.
-fn newest_crate(service: &Service, answer: &Answer) -> Result<Option<Value>, ServiceError> {
-    if !answer.status.is_success() {
-        return Err(service.refused(answer));
+/// Reads the index of a crate: a line of JSON for every published version.
+fn latest_crate(service: &Service, response: &ServiceResponse) -> Result<Option<Value>, ServiceError> {
+    if !response.status.is_success() {
+        return Err(service.status_error(response));
     }
-    let text = String::from_utf8_lossy(&answer.body);
+    let text = String::from_utf8_lossy(&response.body);
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let usable = lines.filter(|line| line["yanked"] != true);
     let versions = usable.filter_map(|line| Some((Version::parse(line["vers"].as_str()?).ok()?, line)));
-    // A stable version is newer than any that is not yet one.
-    let newest =
+    // Any stable version is preferred over a pre-release.
+    let latest =
         versions.max_by(|(a, _), (b, _)| a.pre.is_empty().cmp(&b.pre.is_empty()).then_with(|| a.cmp(b)));
-    Ok(newest.map(|(version, line)| {
+    Ok(latest.map(|(version, line)| {
         let mut package = json!({"name": line["name"], "version": version.to_string()});
         add(&mut package, "rust_version", &line["rust_version"]);
         package
     }))
 }
 
-/// Adds what is there and says something.
+/// Adds a field, unless it is null or empty.
 fn add(package: &mut Value, name: &str, value: &Value) {
     if !value.is_null() && *value != "" {
         package[name] = value.clone();

@@ -13,11 +13,11 @@ use crate::options::{PackContext, PackOptions};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct PackageOptions {
-    /// The npm registry.
+    /// URL of the npm registry.
     pub(crate) npm_url: BaseUrl,
-    /// The Python Package Index.
+    /// URL of the Python Package Index.
     pub(crate) pypi_url: BaseUrl,
-    /// The sparse index of crates.io.
+    /// URL of the sparse index of crates.io.
     pub(crate) crates_url: BaseUrl,
     /// Time limit of a request in seconds.
     pub(crate) timeout: Seconds,

@@ -1,4 +1,4 @@
-//! What a search finds in one file, and how it is written.
+//! Collects the matches in a file, and formats them.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use crate::blocking::Stop;
 
-/// Longer lines are cut.
+/// Longer lines are truncated, in characters.
 const MAX_SHOWN: usize = 500;
 
-/// A line that matches.
+/// A matching line.
 #[derive(Serialize)]
 pub(super) struct Match {
     pub(super) path: String,
@@ -26,34 +26,34 @@ pub(super) struct Match {
     after: Vec<String>,
 }
 
-/// Takes the matches of one file, as long as more are wanted.
-pub(super) struct Collect<'a> {
+/// Collects the matches in one file until the limit of the search is reached.
+pub(super) struct MatchCollector<'a> {
     path: &'a Path,
-    left: &'a AtomicU64,
+    remaining: &'a AtomicU64,
     has_more: &'a AtomicBool,
     before: Vec<String>,
     pub(super) found: Vec<Match>,
 }
 
-impl<'a> Collect<'a> {
-    pub(super) fn new(path: &'a Path, left: &'a AtomicU64, has_more: &'a AtomicBool) -> Self {
-        Self { path, left, has_more, before: Vec::new(), found: Vec::new() }
+impl<'a> MatchCollector<'a> {
+    pub(super) fn new(path: &'a Path, remaining: &'a AtomicU64, has_more: &'a AtomicBool) -> Self {
+        Self { path, remaining, has_more, before: Vec::new(), found: Vec::new() }
     }
 }
 
-impl Sink for Collect<'_> {
+impl Sink for MatchCollector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, matched: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        let take_one = |left: u64| left.checked_sub(1);
-        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take_one).is_err() {
+        let take_one = |remaining: u64| remaining.checked_sub(1);
+        if self.remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take_one).is_err() {
             self.has_more.store(true, Ordering::Relaxed);
             return Ok(false);
         }
         self.found.push(Match {
             path: self.path.display().to_string(),
             line: matched.line_number().unwrap_or_default(),
-            text: shown(matched.bytes()),
+            text: shorten_line(matched.bytes()),
             before: std::mem::take(&mut self.before),
             after: Vec::new(),
         });
@@ -61,7 +61,7 @@ impl Sink for Collect<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        let line = shown(context.bytes());
+        let line = shorten_line(context.bytes());
         match (context.kind(), self.found.last_mut()) {
             (SinkContextKind::After, Some(last)) => last.after.push(line),
             _ => self.before.push(line),
@@ -70,8 +70,8 @@ impl Sink for Collect<'_> {
     }
 }
 
-/// Makes a line fit to be shown: without its break, and not endless.
-fn shown(bytes: &[u8]) -> String {
+/// Returns a line without its line break, truncated if it is long.
+fn shorten_line(bytes: &[u8]) -> String {
     let line = String::from_utf8_lossy(bytes);
     let line = line.trim_end_matches(['\n', '\r']);
     match line.char_indices().nth(MAX_SHOWN) {
@@ -80,8 +80,8 @@ fn shown(bytes: &[u8]) -> String {
     }
 }
 
-/// Writes matches as `rg` does, with a blank line between those that have context.
-pub(super) fn text_of(found: &[Match]) -> String {
+/// Formats matches like `rg`, with `--` between those that have context.
+pub(super) fn format_matches(found: &[Match]) -> String {
     let mut text = String::new();
     for (index, it) in found.iter().enumerate() {
         let has_context = !it.before.is_empty() || !it.after.is_empty();
@@ -102,7 +102,7 @@ pub(super) fn text_of(found: &[Match]) -> String {
     text
 }
 
-/// Reads a file until nobody waits for the search any more.
+/// Reads a file until the search is canceled.
 pub(super) struct StoppableReader<'a> {
     pub(super) file: File,
     pub(super) stop: &'a Stop,

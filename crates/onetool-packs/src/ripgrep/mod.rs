@@ -1,4 +1,4 @@
-//! The pack `ripgrep`: searches the contents of files with ripgrep's own libraries, in process.
+//! The pack `ripgrep`: searches the contents of files with ripgrep's libraries, in process.
 
 mod collect;
 mod options;
@@ -27,22 +27,22 @@ use crate::tool::{About, Effect, pack, tool};
 
 pub(crate) use options::RipgrepOptions;
 
-use collect::{Collect, Match, StoppableReader, text_of};
+use collect::{Match, MatchCollector, StoppableReader, format_matches};
 
-/// More threads than this wait for each other.
-const DESCRIPTION: &str = "Searches the contents of files inside the roots that the configuration names.";
+const DESCRIPTION: &str = "Searches the contents of files inside configured roots.";
+/// More threads than this only contend with each other.
 const MAX_THREADS: usize = 12;
-/// A line longer than this cannot be searched; without a limit one file could take all memory.
+/// Longer lines are not searched; without a limit, one file could use all memory.
 const MAX_LINE: usize = 64 * 1024 * 1024;
 
-/// What can go wrong with a search.
+/// Errors of a search.
 #[derive(Debug, thiserror::Error)]
 enum SearchError {
     #[error(transparent)]
     Path(#[from] PathError),
-    #[error("the pattern is no regular expression; with literal=True it is taken as it is")]
+    #[error("invalid regular expression; literal=True searches for the pattern as plain text")]
     Pattern { source: grep_regex::Error },
-    #[error("the glob '{glob}' is wrong")]
+    #[error("invalid glob '{glob}'")]
     Glob { glob: String, source: ignore::Error },
 }
 
@@ -50,7 +50,7 @@ fn build(roots: &[FilePath], own_files: OwnFiles) -> Pack {
     let roots = Roots::new(roots, own_files);
     let about = About {
         name: "ripgrep.search",
-        description: "Search the contents of files with a regular expression: path, line number and text of every line that matches. Files that .gitignore names, hidden and binary files are left out.",
+        description: "Search the contents of files with a regular expression: path, line number and text of every matching line. Skips files in .gitignore, hidden files and binary files.",
         effect: Effect::Reads,
         example: "ripgrep.search(pattern=\"fn main\", glob=\"*.rs\", context=2)",
         keywords: &["grep", "rg", "regex", "code", "find", "text", "occurrences", "usages", "source"],
@@ -68,26 +68,26 @@ fn build(roots: &[FilePath], own_files: OwnFiles) -> Pack {
 struct Search {
     /// The regular expression, in Rust's syntax.
     pattern: String,
-    /// The folder or file to search, relative to the first root or absolute inside one; the first root if not given.
+    /// The directory or file to search, relative to the first root or absolute inside one. Default: the first root.
     #[serde(default)]
     path: String,
-    /// Only files that this glob matches, such as `*.rs`; `!*.lock` leaves files out.
+    /// Only search files that match this glob, such as `*.rs`; `!*.lock` skips files.
     glob: Option<String>,
-    /// How many lines around a match are given, too.
+    /// Number of lines to include before and after each match.
     #[serde(default)]
     #[schemars(range(max = 100))]
     context: usize,
-    /// The most matches to give.
+    /// Maximum number of matches.
     #[serde(default = "default_max")]
     #[schemars(range(min = 1, max = 100_000))]
     max: u64,
-    /// Whether case does not matter.
+    /// Whether to ignore case.
     #[serde(default)]
     ignore_case: bool,
-    /// Whether the pattern is a text rather than a regular expression.
+    /// Whether the pattern is plain text instead of a regular expression.
     #[serde(default)]
     literal: bool,
-    /// Whether hidden files are searched, too.
+    /// Whether to search hidden files, too.
     #[serde(default)]
     hidden: bool,
 }
@@ -96,16 +96,16 @@ fn default_max() -> u64 {
     200
 }
 
-/// What all threads of one search share.
+/// State shared by the threads of a search.
 struct Shared<'a> {
     place: &'a Place,
-    /// The root without links, which found paths begin with.
+    /// The root with links resolved. Paths found by the walk begin with it.
     root: &'a Path,
     matcher: &'a RegexMatcher,
     glob: Override,
     stop: &'a Stop,
-    /// How many more matches are wanted.
-    left: AtomicU64,
+    /// The number of matches that may still be added.
+    remaining: AtomicU64,
     has_more: AtomicBool,
     unreadable: AtomicU64,
     found: Mutex<Vec<Match>>,
@@ -113,7 +113,7 @@ struct Shared<'a> {
 
 fn search(roots: &Roots, args: &Search, stop: &Stop) -> Result<ToolOutput, SearchError> {
     let place = roots.place(&args.path)?;
-    let (root, inside) = place.without_links()?;
+    let (root, relative) = place.without_links()?;
     let matcher = RegexMatcherBuilder::new()
         .case_insensitive(args.ignore_case)
         .fixed_strings(args.literal)
@@ -121,14 +121,14 @@ fn search(roots: &Roots, args: &Search, stop: &Stop) -> Result<ToolOutput, Searc
         .build(&args.pattern)
         .map_err(|source| SearchError::Pattern { source })?;
     let glob = glob(&root, args.glob.as_deref())?;
-    let walk = walk(&place, &root.join(&inside), args.hidden);
+    let walk = walk(&place, &root.join(&relative), args.hidden);
     let shared = Shared {
         place: &place,
         root: &root,
         matcher: &matcher,
         glob,
         stop,
-        left: AtomicU64::new(args.max),
+        remaining: AtomicU64::new(args.max),
         has_more: AtomicBool::new(false),
         unreadable: AtomicU64::new(0),
         found: Mutex::default(),
@@ -151,17 +151,18 @@ fn search(roots: &Roots, args: &Search, stop: &Stop) -> Result<ToolOutput, Searc
             }
         })
     });
-    Ok(answer(shared))
+    Ok(output(shared))
 }
 
-/// Reads the glob. It is asked beside the walk, not by it: there it would bring back what .gitignore names.
+/// Compiles the glob. It is applied outside the walk, because an override of the walk would also include files in
+/// .gitignore.
 fn glob(root: &Path, glob: Option<&str>) -> Result<Override, SearchError> {
     let mut builder = OverrideBuilder::new(root);
-    let wrong = |source| SearchError::Glob { glob: glob.unwrap_or_default().to_owned(), source };
+    let invalid = |source| SearchError::Glob { glob: glob.unwrap_or_default().to_owned(), source };
     if let Some(glob) = glob {
-        builder.add(glob).map_err(wrong)?;
+        builder.add(glob).map_err(invalid)?;
     }
-    builder.build().map_err(wrong)
+    builder.build().map_err(invalid)
 }
 
 fn walk(place: &Place, start: &Path, hidden: bool) -> WalkParallel {
@@ -169,15 +170,15 @@ fn walk(place: &Place, start: &Path, hidden: bool) -> WalkParallel {
     let mut walk = WalkBuilder::new(start);
     walk.hidden(!hidden)
         .follow_links(false)
-        // A folder that is no repository may have a .gitignore as well.
+        // Respect .gitignore outside of repositories, too.
         .require_git(false)
-        // The home folder is not ours to read.
+        // The global configuration is outside the roots.
         .git_global(false)
         .threads(threads);
-    let closed = place.closed_files();
-    // Every file is checked again when it is opened; this saves the walk through our own directories.
+    let protected = place.protected_files();
+    // Every file is checked again when it is opened; this only avoids walking onetool's own directories.
     walk.filter_entry(move |entry| {
-        !(entry.file_type().is_some_and(|it| it.is_dir()) && closed.has_directory(entry.path()))
+        !(entry.file_type().is_some_and(|it| it.is_dir()) && protected.has_directory(entry.path()))
     });
     walk.build_parallel()
 }
@@ -194,30 +195,30 @@ fn searcher(context: usize) -> Searcher {
 
 impl Shared<'_> {
     fn search_file(&self, searcher: &mut Searcher, path: &Path) {
-        // Opened beneath the root and through no link: the name alone proves nothing by now.
-        let inside = path.strip_prefix(self.root).unwrap_or(path);
-        let Ok(file) = self.place.open_exactly(inside) else {
+        // The file may have been replaced since the walk found its name, so it is opened inside the root, without links.
+        let relative = path.strip_prefix(self.root).unwrap_or(path);
+        let Ok(file) = self.place.open_without_links(relative) else {
             self.unreadable.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let mut collect = Collect::new(inside, &self.left, &self.has_more);
+        let mut collector = MatchCollector::new(relative, &self.remaining, &self.has_more);
         let reader = StoppableReader { file, stop: self.stop };
-        if searcher.search_reader(self.matcher, reader, &mut collect).is_err() {
+        if searcher.search_reader(self.matcher, reader, &mut collector).is_err() {
             self.unreadable.fetch_add(1, Ordering::Relaxed);
         }
-        if !collect.found.is_empty() {
-            self.found.lock().unpoisoned().append(&mut collect.found);
+        if !collector.found.is_empty() {
+            self.found.lock().unpoisoned().append(&mut collector.found);
         }
     }
 }
 
-fn answer(shared: Shared<'_>) -> ToolOutput {
+fn output(shared: Shared<'_>) -> ToolOutput {
     let mut found = shared.found.into_inner().unpoisoned();
     found.sort_by(|a, b| a.path.cmp(&b.path).then(a.line.cmp(&b.line)));
-    let (is_more, unreadable) = (shared.has_more.into_inner(), shared.unreadable.into_inner());
-    let mut text = text_of(&found);
+    let (has_more, unreadable) = (shared.has_more.into_inner(), shared.unreadable.into_inner());
+    let mut text = format_matches(&found);
     let mut data = json!({"matches": found, "count": found.len()});
-    if is_more {
+    if has_more {
         data["truncated"] = true.into();
         text.push_str("(there are more matches; narrow the search, or raise max)\n");
     }

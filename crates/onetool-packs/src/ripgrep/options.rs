@@ -8,14 +8,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::options::{PackContext, PackOptions};
-use crate::roots::{are_among, check_roots};
+use crate::roots::{check_roots, is_subset};
 
-/// Searches the contents of files.
+/// Searches the contents of files inside `roots`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct RipgrepOptions {
-    /// Directories that can be searched. Default: the roots of the pack `file`; without any, there is no pack.
+    /// Directories to search; relative paths start at the first one. Without roots, there is no pack. Default: the roots
+    /// of the pack `file`.
     pub(crate) roots: Option<Vec<FilePath>>,
     /// Whether the pack is enabled.
     pub(crate) enabled: bool,
@@ -58,7 +59,7 @@ impl PackOptions for RipgrepOptions {
 
     fn restrict(&self, new: Self, pending: &mut PendingChanges) -> Self {
         let Self { roots, enabled } = new;
-        let is_narrower = are_among(roots.as_deref().unwrap_or_default(), self.roots());
+        let is_narrower = is_subset(roots.as_deref().unwrap_or_default(), self.roots());
         Self {
             roots: pending.choose("packs.ripgrep.roots", "wider", &self.roots, roots, is_narrower),
             enabled,

@@ -1,4 +1,4 @@
-//! Getting a page: every address on the way is checked, and nothing goes on without end.
+//! Fetches pages: checks every address, and limits time, size and redirects.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -16,28 +16,28 @@ const MAX_REDIRECTS: usize = 10;
 const ACCEPTED: &str =
     "text/html,application/xhtml+xml,text/plain;q=0.9,text/*;q=0.8,application/json;q=0.8,*/*;q=0.1";
 
-/// A page that could not be had.
+/// A page that cannot be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FetchError {
-    #[error("'{url}' is no address of a page; it has to begin with http:// or https://")]
-    Address { url: String },
-    #[error("{url} may not be fetched (packs.web.allow_private)")]
+    #[error("invalid URL '{url}'; it must begin with http:// or https://")]
+    InvalidUrl { url: String },
+    #[error("{url} is not allowed (packs.web.allow_private)")]
     Refused { url: String, source: GuardError },
-    #[error("cannot make an HTTP client: {reason}")]
+    #[error("cannot create an HTTP client: {reason}")]
     Client { reason: String },
-    #[error("{url} cannot be reached")]
+    #[error("cannot reach {url}")]
     Unreachable { url: String, source: reqwest::Error },
-    #[error("{url} took longer than {seconds} s, the limit of packs.web.timeout")]
+    #[error("{url} took longer than {seconds} s (packs.web.timeout)")]
     Timeout { url: String, seconds: f64 },
-    #[error("{url} leads on and on: more than {MAX_REDIRECTS} redirects")]
+    #[error("too many redirects from {url} (limit {MAX_REDIRECTS})")]
     Redirects { url: String },
-    #[error("{url} answered HTTP {status}")]
+    #[error("{url} responded with HTTP {status}")]
     Status { url: String, status: StatusCode },
-    #[error("{url} has more than {max} bytes, the limit of packs.web.max_bytes")]
+    #[error("{url} is larger than {max} bytes (packs.web.max_bytes)")]
     TooLarge { url: String, max: usize },
 }
 
-/// A page as it came.
+/// A page as received.
 pub(super) struct Fetched {
     pub(super) url: Url,
     /// The header `Content-Type`, if there is one.
@@ -45,7 +45,7 @@ pub(super) struct Fetched {
     pub(super) body: Vec<u8>,
 }
 
-/// Fetches pages, with one client that is made when it is first needed.
+/// Fetches pages, with a client that is created when it is first needed.
 pub(super) struct Fetcher {
     options: WebOptions,
     guard: NetworkGuard,
@@ -58,14 +58,14 @@ impl Fetcher {
         Self { options, guard, client: OnceLock::new() }
     }
 
-    /// Fetches a page; the time limit holds for all of it, redirects included.
+    /// Fetches a page. The time limit includes redirects.
     pub(super) async fn fetch(&self, url: &str) -> Result<Fetched, FetchError> {
-        let wrong = || FetchError::Address { url: url.to_owned() };
-        let address = Url::parse(url.trim()).map_err(|_| wrong())?;
-        if !matches!(address.scheme(), "http" | "https") || address.host().is_none() {
-            return Err(wrong());
+        let invalid = || FetchError::InvalidUrl { url: url.to_owned() };
+        let parsed = Url::parse(url.trim()).map_err(|_| invalid())?;
+        if !matches!(parsed.scheme(), "http" | "https") || parsed.host().is_none() {
+            return Err(invalid());
         }
-        let fetching = tokio::time::timeout(*self.options.timeout, self.follow(address));
+        let fetching = tokio::time::timeout(*self.options.timeout, self.follow(parsed));
         fetching.await.unwrap_or_else(|_| {
             Err(FetchError::Timeout { url: url.to_owned(), seconds: self.options.timeout.as_secs_f64() })
         })
@@ -75,14 +75,14 @@ impl Fetcher {
         let client = self.client()?;
         let mut url = first.clone();
         for _ in 0..=MAX_REDIRECTS {
-            // Every address is checked, whoever named it: a redirect is a favourite way in.
+            // Redirects are checked too, because they are a common way to reach private addresses.
             self.guard
                 .check(&url)
                 .await
                 .map_err(|source| FetchError::Refused { url: url.to_string(), source })?;
             let response = client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await;
             let response = response.map_err(|error| unreachable(&url, error))?;
-            match redirected(&response, &url) {
+            match redirect_target(&response, &url) {
                 Some(next) => url = next,
                 None => return self.read(response, url).await,
             }
@@ -111,7 +111,7 @@ impl Fetcher {
     }
 
     fn client(&self) -> Result<&Client, FetchError> {
-        let made = self.client.get_or_init(|| {
+        let client = self.client.get_or_init(|| {
             let builder = Client::builder()
                 .user_agent(concat!("Mozilla/5.0 (compatible; onetool/", env!("CARGO_PKG_VERSION"), ")"))
                 .connect_timeout(CONNECT_TIMEOUT)
@@ -119,7 +119,7 @@ impl Fetcher {
                 .redirect(Policy::none());
             self.guard.apply(builder).build().map_err(|error| error.to_string())
         });
-        made.as_ref().map_err(|reason| FetchError::Client { reason: reason.clone() })
+        client.as_ref().map_err(|reason| FetchError::Client { reason: reason.clone() })
     }
 }
 
@@ -127,8 +127,8 @@ fn unreachable(url: &Url, error: reqwest::Error) -> FetchError {
     FetchError::Unreachable { url: url.to_string(), source: error.without_url() }
 }
 
-/// Returns where an answer sends us.
-fn redirected(response: &Response, url: &Url) -> Option<Url> {
+/// Returns the target of a redirect.
+fn redirect_target(response: &Response, url: &Url) -> Option<Url> {
     if !response.status().is_redirection() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The pack `web`: pages of the web, as an agent can read them.
+//! The pack `web`: web pages as text that agents can read.
 
 mod fetch;
 mod options;
@@ -23,14 +23,14 @@ use reader::PageReader;
 pub(crate) use options::WebOptions;
 pub(crate) use reader::JOB;
 
-const DESCRIPTION: &str = "Pages of the web, as an agent can read them.";
+const DESCRIPTION: &str = "Web pages as text that agents can read.";
 const CATEGORY: &str = "web";
-/// Pages of one call that are fetched at the same time.
-const SIDE_BY_SIDE: usize = 4;
+/// Maximum number of pages that one call fetches concurrently.
+const MAX_CONCURRENT: usize = 4;
 const MAX_BATCH: usize = 50;
 const DEFAULT_LENGTH: usize = 50_000;
 
-/// How a page is given back.
+/// The format of a page in results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum PageFormat {
@@ -43,16 +43,16 @@ enum PageFormat {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Fetch {
-    /// The address of the page.
+    /// URL of the page.
     url: String,
-    /// How to give it back: its main content as markdown or text, or the page as html.
+    /// Format of the result: the main content as markdown or text, or the whole page as html.
     #[serde(default)]
     format: PageFormat,
-    /// The most characters to give.
+    /// Maximum number of characters.
     #[serde(default = "default_length")]
     #[schemars(range(min = 1, max = 10_000_000))]
     max_length: usize,
-    /// A CSS selector, such as `article` or `#content`: only what it matches.
+    /// CSS selector, such as `article` or `#content`: only return what it matches.
     selector: Option<String>,
 }
 
@@ -63,17 +63,17 @@ fn default_length() -> usize {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FetchBatch {
-    /// The addresses of the pages.
+    /// URLs of the pages.
     #[schemars(length(min = 1, max = 50))]
     urls: Vec<String>,
-    /// How to give them back: their main content as markdown or text, or the pages as html.
+    /// Format of the results: the main content as markdown or text, or the whole pages as html.
     #[serde(default)]
     format: PageFormat,
-    /// The most characters to give of each.
+    /// Maximum number of characters per page.
     #[serde(default = "default_length")]
     #[schemars(range(min = 1, max = 10_000_000))]
     max_length: usize,
-    /// A CSS selector, such as `article` or `#content`: only what it matches.
+    /// CSS selector, such as `article` or `#content`: only return what it matches.
     selector: Option<String>,
 }
 
@@ -83,8 +83,8 @@ fn build(options: WebOptions, jobs: Option<Arc<Jobs>>) -> Pack {
     let one = {
         let about = About {
             name: "web.fetch",
-            description: "Read a page of the web: its main content as markdown, without menus and advertisements.",
-            effect: Effect::Asks,
+            description: "Read a web page: its main content as markdown, without menus and advertisements.",
+            effect: Effect::ReadsRemote,
             example: "web.fetch(url=\"https://www.rust-lang.org/\", max_length=5000)",
             keywords: &["url", "page", "download", "http", "browse", "website", "article", "html", "scrape"],
             category: CATEGORY,
@@ -107,8 +107,8 @@ fn build(options: WebOptions, jobs: Option<Arc<Jobs>>) -> Pack {
     let batch = {
         let about = About {
             name: "web.fetch_batch",
-            description: "Read several pages of the web side by side. A page that fails has its error in its own place.",
-            effect: Effect::Asks,
+            description: "Read several web pages concurrently. A page that fails has its error in the list of pages.",
+            effect: Effect::ReadsRemote,
             example: "web.fetch_batch(urls=[\"https://www.rust-lang.org/\", \"https://crates.io/\"], max_length=2000)",
             keywords: &["urls", "pages", "several", "many", "parallel", "download"],
             category: CATEGORY,
@@ -121,7 +121,7 @@ fn build(options: WebOptions, jobs: Option<Arc<Jobs>>) -> Pack {
     pack("web", DESCRIPTION, vec![one, batch])
 }
 
-/// Gets pages and reads them.
+/// Fetches pages and extracts their text.
 struct Web {
     fetcher: Fetcher,
     reader: PageReader,
@@ -140,7 +140,7 @@ impl Web {
             }
         };
         let pages = futures::stream::iter(urls.into_iter().take(MAX_BATCH)).map(fetch);
-        json!({"pages": pages.buffered(SIDE_BY_SIDE).collect::<Vec<Value>>().await})
+        json!({"pages": pages.buffered(MAX_CONCURRENT).collect::<Vec<Value>>().await})
     }
 
     async fn page(&self, args: Fetch) -> Result<Value, ToolError> {

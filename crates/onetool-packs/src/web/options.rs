@@ -12,11 +12,11 @@ use crate::options::{PackContext, PackOptions};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct WebOptions {
-    /// Whether private and loopback addresses can be reached.
+    /// Whether to allow private and loopback addresses.
     pub(crate) allow_private: bool,
-    /// Time limit of a page in seconds.
+    /// Time limit for a page in seconds.
     pub(crate) timeout: Seconds,
-    /// Maximum size of a page in bytes, uncompressed.
+    /// Maximum size of a page in bytes, after decompression.
     pub(crate) max_bytes: AtLeast<1>,
     /// Whether the pack is enabled.
     pub(crate) enabled: bool,

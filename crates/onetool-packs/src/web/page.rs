@@ -1,4 +1,4 @@
-//! A page as it came → what an agent reads of it.
+//! Extracts text for agents from a page.
 
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
@@ -9,23 +9,24 @@ use url::Url;
 use super::PageFormat;
 use super::text::{Kind, decode, kind};
 
-/// Pages with more elements are given without looking for their main content.
+/// The main content of pages with more elements is not extracted; they are returned whole.
 const MAX_ELEMENTS: usize = 100_000;
-/// Deeper pages are not made to be read, and reading them takes time that grows with the square of their depth.
+/// Deeper pages are refused, because the time to process them grows with the square of the depth.
 const MAX_DEPTH: usize = 2_000;
-/// What surrounds the content of a page.
-const BESIDE: [&str; 8] = ["script", "style", "noscript", "template", "nav", "header", "footer", "aside"];
-/// Main content shorter than this is doubted.
+/// Elements that surround the content of a page.
+const BOILERPLATE: [&str; 8] =
+    ["script", "style", "noscript", "template", "nav", "header", "footer", "aside"];
+/// Main content that is shorter may be a wrong guess.
 const SHORT: usize = 200;
 
-/// What to make of a page.
+/// A page to process, and how.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PageRequest {
     pub(super) url: String,
     /// The header `Content-Type`, if there is one.
     pub(super) content_type: Option<String>,
     pub(super) format: PageFormat,
-    /// The most characters to return.
+    /// Maximum number of characters to return.
     pub(super) max_length: usize,
     pub(super) selector: Option<String>,
 }
@@ -34,20 +35,20 @@ pub(super) struct PageRequest {
 #[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum PageError {
-    #[error("{url} is a PDF, which web.fetch does not read; look for the same content as a web page")]
+    #[error("{url} is a PDF, which web.fetch cannot read; look for the same content as a web page")]
     Pdf { url: String },
     #[error("{url} is {content_type}, not text; web.fetch reads only pages and text")]
-    NoText { url: String, content_type: String },
-    #[error("{url} is nested too deeply to be read; format='html' returns it as it is")]
-    Deep { url: String },
+    NotText { url: String, content_type: String },
+    #[error("{url} is nested too deeply to extract text; format='html' returns it unchanged")]
+    TooDeep { url: String },
     #[error("invalid CSS selector '{selector}'")]
     Selector { selector: String },
-    #[error("nothing on {url} matches '{selector}'; format='html' shows what is there")]
+    #[error("nothing on {url} matches '{selector}'; format='html' shows the page")]
     NoMatch { url: String, selector: String },
-    #[error("'selector' works on HTML pages only, and {url} is not one")]
-    NoHtml { url: String },
+    #[error("'selector' works only on HTML pages, and {url} is not one")]
+    NotHtml { url: String },
     #[error("invalid URL '{url}'")]
-    Address { url: String },
+    InvalidUrl { url: String },
 }
 
 /// A part of a page.
@@ -56,7 +57,7 @@ struct Part {
     text: String,
 }
 
-/// Reads a page. Only for a caged process: the parsers may take any amount of stack, memory and time.
+/// Reads a page. Only for a caged process, because the parsers may use any amount of stack, memory and time.
 pub(super) fn read(request: &PageRequest, body: &[u8]) -> Result<Value, PageError> {
     let PageRequest { url, content_type, .. } = request;
     let url = || url.clone();
@@ -65,22 +66,22 @@ pub(super) fn read(request: &PageRequest, body: &[u8]) -> Result<Value, PageErro
         Kind::Pdf => return Err(PageError::Pdf { url: url() }),
         Kind::Other => {
             let content_type = content_type.clone().unwrap_or_else(|| "of an unknown type".into());
-            return Err(PageError::NoText { url: url(), content_type });
+            return Err(PageError::NotText { url: url(), content_type });
         }
-        Kind::Text if request.selector.is_some() => return Err(PageError::NoHtml { url: url() }),
+        Kind::Text if request.selector.is_some() => return Err(PageError::NotHtml { url: url() }),
         Kind::Text => Part { title: None, text: decode(content_type.as_deref(), kind, body) },
         Kind::Html => {
             let html = decode(content_type.as_deref(), kind, body);
             if request.format == PageFormat::Html && request.selector.is_none() {
                 Part { title: None, text: html }
             } else if depth(&html) > MAX_DEPTH {
-                return Err(PageError::Deep { url: url() });
+                return Err(PageError::TooDeep { url: url() });
             } else {
                 read_html(&html, request)?
             }
         }
     };
-    let text = tidied(&part.text);
+    let text = collapse_whitespace(&part.text);
     let length = text.chars().count();
     let mut page = json!({"url": request.url});
     if let Some(title) = part.title {
@@ -96,14 +97,14 @@ pub(super) fn read(request: &PageRequest, body: &[u8]) -> Result<Value, PageErro
     Ok(page)
 }
 
-/// Estimates how deep the tags of a page are nested.
+/// Estimates how deeply the tags of a page are nested.
 fn depth(html: &str) -> usize {
     const VOID: [&str; 14] = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
         "track", "wbr",
     ];
-    // They close each other, and are often left open.
-    const OPEN: [&str; 8] = ["p", "li", "dt", "dd", "tr", "td", "th", "option"];
+    // Their end tags are optional.
+    const OPTIONAL_END: [&str; 8] = ["p", "li", "dt", "dd", "tr", "td", "th", "option"];
     let (mut depth, mut deepest) = (0_usize, 0);
     for tag in html.split('<').skip(1) {
         if let Some(rest) = tag.strip_prefix('/') {
@@ -113,7 +114,7 @@ fn depth(html: &str) -> usize {
         } else if tag.starts_with(|c: char| c.is_ascii_alphabetic()) {
             let end = tag.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tag.len());
             let name = tag[..end].to_ascii_lowercase();
-            if !VOID.contains(&name.as_str()) && !OPEN.contains(&name.as_str()) {
+            if !VOID.contains(&name.as_str()) && !OPTIONAL_END.contains(&name.as_str()) {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
@@ -123,7 +124,7 @@ fn depth(html: &str) -> usize {
 }
 
 fn read_html(html: &str, request: &PageRequest) -> Result<Part, PageError> {
-    let url = &Url::parse(&request.url).map_err(|_| PageError::Address { url: request.url.clone() })?;
+    let url = &Url::parse(&request.url).map_err(|_| PageError::InvalidUrl { url: request.url.clone() })?;
     let document = Document::from(html);
     let title = document.select("title").first().text().trim().to_owned();
     let title = Some(title).filter(|it| !it.is_empty());
@@ -131,22 +132,22 @@ fn read_html(html: &str, request: &PageRequest) -> Result<Part, PageError> {
     let base = base.unwrap_or_else(|| url.clone());
     for (selector, name) in [("a[href]", "href"), ("img[src]", "src")] {
         for element in &document.select(selector) {
-            if let Some(whole) = element.attr(name).and_then(|it| base.join(it.trim()).ok()) {
-                element.set_attr(name, whole.as_str());
+            if let Some(absolute) = element.attr(name).and_then(|it| base.join(it.trim()).ok()) {
+                element.set_attr(name, absolute.as_str());
             }
         }
     }
     if let Some(selector) = &request.selector {
         return Ok(Part { title, text: selected(&document, selector, url, request.format)? });
     }
-    let whole = written(&document, request.format);
+    let whole = whole_page(&document, request.format);
     let article = article(&document, url, request.format);
-    // A short piece of a long page is more likely a mistake than its main content.
+    // A short part of a long page is more likely a wrong guess than its main content.
     let text = article.filter(|it| it.len() >= SHORT || it.len() * 4 >= whole.len()).unwrap_or(whole);
     Ok(Part { title, text })
 }
 
-/// Finds the main content of a page, as the reading view of a browser does.
+/// Finds the main content of a page, like the reader view of a browser.
 fn article(document: &Document, url: &Url, format: PageFormat) -> Option<String> {
     let text_mode = if format == PageFormat::Markdown { TextMode::Markdown } else { TextMode::Formatted };
     let config = Config { text_mode, max_elements_to_parse: MAX_ELEMENTS, ..Config::default() };
@@ -156,27 +157,27 @@ fn article(document: &Document, url: &Url, format: PageFormat) -> Option<String>
     Some(article.text_content.to_string()).filter(|it| !it.trim().is_empty())
 }
 
-/// Writes all of a page but what stands beside its content.
-fn written(document: &Document, format: PageFormat) -> String {
+/// Returns the text of the whole page, without boilerplate.
+fn whole_page(document: &Document, format: PageFormat) -> String {
     match format {
-        PageFormat::Markdown => document.md(Some(&BESIDE)).to_string(),
+        PageFormat::Markdown => document.md(Some(&BOILERPLATE)).to_string(),
         _ => {
             let body = document.clone();
-            body.select(&BESIDE.join(", ")).remove();
+            body.select(&BOILERPLATE.join(", ")).remove();
             body.select("body").formatted_text().to_string()
         }
     }
 }
 
 fn selected(document: &Document, selector: &str, url: &Url, format: PageFormat) -> Result<String, PageError> {
-    let wrong = || PageError::Selector { selector: selector.to_owned() };
-    let matcher = dom_query::Matcher::new(selector).map_err(|_| wrong())?;
+    let invalid = || PageError::Selector { selector: selector.to_owned() };
+    let matcher = dom_query::Matcher::new(selector).map_err(|_| invalid())?;
     let found = document.select_matcher(&matcher);
     if found.is_empty() {
         return Err(PageError::NoMatch { url: url.to_string(), selector: selector.to_owned() });
     }
     let write = |node: &dom_query::NodeRef<'_>| match format {
-        // As a page of its own: the element itself may be a heading or an item.
+        // As a separate document, so that the element itself keeps its format, such as a heading or a list item.
         PageFormat::Markdown => Document::fragment(node.html()).md(None).to_string(),
         PageFormat::Text => node.formatted_text().to_string(),
         PageFormat::Html => node.html().to_string(),
@@ -184,17 +185,17 @@ fn selected(document: &Document, selector: &str, url: &Url, format: PageFormat) 
     Ok(found.nodes().iter().map(write).collect::<Vec<_>>().join("\n\n"))
 }
 
-/// Takes out blank lines beyond one, and white space at the ends of lines.
-fn tidied(text: &str) -> String {
-    let mut tidy = String::with_capacity(text.len());
+/// Collapses several blank lines into one, and removes whitespace at the ends of lines.
+fn collapse_whitespace(text: &str) -> String {
+    let mut collapsed = String::with_capacity(text.len());
     let mut blank = 0;
     for line in text.trim().lines().map(str::trim_end) {
         blank = if line.is_empty() { blank + 1 } else { 0 };
         if blank < 2 {
-            tidy.push_str(line);
-            tidy.push('\n');
+            collapsed.push_str(line);
+            collapsed.push('\n');
         }
     }
-    tidy.truncate(tidy.trim_end().len());
-    tidy
+    collapsed.truncate(collapsed.trim_end().len());
+    collapsed
 }

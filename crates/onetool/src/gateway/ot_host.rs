@@ -101,7 +101,7 @@ impl OtHost for Host {
                 let (root, own) = (self.0.options.directory.clone(), self.0.own_files.clone());
                 let written = tokio::task::spawn_blocking({
                     let path = path.clone();
-                    move || stats_file::write_report(&root, &path, &html, &own.look())
+                    move || stats_file::write_report(&root, &path, &html, &own.resolve())
                 });
                 let failed = |reason: String| StatsError::Write { path: path.clone(), reason };
                 let file = written.await.map_err(|error| failed(error.to_string()))?;
@@ -127,7 +127,7 @@ impl OtHost for Host {
     fn notify(&self, topic: String, message: String) -> BoxFuture<'_, Result<Notified, NotifyError>> {
         let (config, now, own) = (self.0.config(), self.0.clock.now(), self.0.own_files.clone());
         Box::pin(async move {
-            let append = move || notify::append(&config.notify.topics, &topic, &message, now, &own.look());
+            let append = move || notify::append(&config.notify.topics, &topic, &message, now, &own.resolve());
             let written = tokio::task::spawn_blocking(append).await;
             written.unwrap_or_else(|error| {
                 Err(NotifyError::Append {

@@ -27,7 +27,7 @@ use crate::render::brv_research;
 use crate::search::Finder;
 use onetool_core::ToolDocs;
 use onetool_core::clock::{Clock, Timestamp};
-use onetool_packs::ClosedFiles;
+use onetool_packs::ProtectedFiles;
 use onetool_run::shortcuts::{Aliases, Snippets};
 use onetool_server::Server;
 use onetool_server::catalog::{Rules, Source};
@@ -97,7 +97,7 @@ impl OtHost for TestHost {
             &topic,
             &message,
             Timestamp::from_millis(0),
-            &ClosedFiles::default(),
+            &ProtectedFiles::default(),
         ))
     }
 }

@@ -18,7 +18,7 @@ fn root() -> (TempDir, std::path::PathBuf) {
 }
 
 fn write(root: &Path, path: &str) -> Result<std::path::PathBuf, String> {
-    write_report(root, path, PAGE, &ClosedFiles::default()).map_err(|error| error.to_string())
+    write_report(root, path, PAGE, &ProtectedFiles::default()).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn ot_6_6_a_path_that_cannot_be_written_says_why() {
         let error = write(&root, path).unwrap_err();
         assert!(error.starts_with(&format!("Error: Cannot write to '{path}': ")), "{error}");
     }
-    let error = write_report(&root.join("gone"), "stats.html", PAGE, &ClosedFiles::default())
+    let error = write_report(&root.join("gone"), "stats.html", PAGE, &ProtectedFiles::default())
         .unwrap_err()
         .to_string();
     assert_eq!(error, "Error: Cannot write to 'stats.html': No such file or directory (os error 2)");

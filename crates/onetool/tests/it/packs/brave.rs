@@ -133,7 +133,7 @@ async fn news_pictures_videos_and_places_are_searched() {
     assert_eq!(places[1], json!({"name": "Other"}));
     assert!(heard.queries.lock().unwrap().contains(&"ids=p1&ids=p2".to_owned()));
     let error = failure(&gateway, "brave.local", json!({"query": "nowhere"})).await;
-    assert!(error.ends_with("no place was found for 'nowhere'; name the town, too"), "{error}");
+    assert!(error.ends_with("no places found for 'nowhere'; include the name of the town"), "{error}");
     let error = failure(&gateway, "brave.search", json!({"query": "x", "count": 0})).await;
     assert!(error.contains("'/count'") || error.contains("count"), "{error}");
 }
@@ -146,7 +146,7 @@ async fn a_rate_limit_is_waited_for_within_a_bound() {
     assert_eq!(found["results"][0]["title"], "All about patience");
     assert_eq!(heard.queries.lock().unwrap().len(), 2, "it asked again");
     let error = failure(&gateway, "brave.search", json!({"query": "tomorrow"})).await;
-    assert!(error.ends_with("the rate limit of Brave is reached; try again in 86400 s"), "{error}");
+    assert!(error.ends_with("Brave's rate limit is reached; retry in 86400 s"), "{error}");
     assert_eq!(heard.queries.lock().unwrap().len(), 3, "and did not ask again where that takes too long");
 }
 
@@ -178,7 +178,7 @@ async fn l2_the_key_never_shows_and_its_lack_is_clear() {
         [("brave.search", json!({"query": "x"})), ("brave.web_search_batch", json!({"queries": ["x"]}))]
     {
         let error = failure(&none, tool, args).await;
-        assert!(error.contains("brave has no API key: put one under packs.brave.api_key"), "{error}");
+        assert!(error.contains("the Brave Search API requires a key; set packs.brave.api_key"), "{error}");
     }
     assert!(!logs.text().contains("canary-wrong-key"), "{}", logs.text());
 }

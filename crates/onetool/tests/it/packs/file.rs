@@ -60,16 +60,19 @@ async fn a_file_is_read_whole_or_by_lines() {
     assert_eq!(whole, json!({"path": "a.txt", "text": "one\ntwo\nthree\nfour", "lines": 4, "size": 18}));
     let part = output(&gateway, "file.read", json!({"path": "a.txt", "offset": 2, "limit": 2})).await;
     assert_eq!(part.content[0].as_text(), Some("two\nthree\n"));
-    assert_eq!(part.content[1].as_text(), Some("(there is more: go on with offset=4)"));
+    assert_eq!(part.content[1].as_text(), Some("(there is more; continue with offset=4)"));
     assert_eq!(part.structured_content.unwrap()["next_offset"], 4);
     let beyond = call(&gateway, "file.read", json!({"path": "a.txt", "offset": 9})).await;
     assert_eq!((beyond["text"].as_str(), &beyond["lines"]), (Some(""), &json!(0)));
     let absolute = folder.path().join("root/a.txt");
     assert_eq!(text(&gateway, "file.read", json!({"path": absolute, "limit": 1})).await, "one\n");
     let error = failure(&gateway, "file.read", json!({"path": "a.txt", "offset": 0})).await;
-    assert_eq!(error, "tool 'file.read' failed: offset has to be 1 or more, got 0");
+    assert_eq!(error, "tool 'file.read' failed: offset must be >= 1, got 0");
     let error = failure(&gateway, "file.read", json!({"path": "b.txt"})).await;
-    assert_eq!(error, "tool 'file.read' failed: there is no 'b.txt'; file.list shows what a folder holds");
+    assert_eq!(
+        error,
+        "tool 'file.read' failed: 'b.txt' does not exist; file.list shows the contents of a directory"
+    );
 }
 
 #[tokio::test]
@@ -119,7 +122,7 @@ async fn a_file_of_ten_gigabytes_with_nothing_in_it_is_read_in_parts() {
     let error = failure(&gateway, "file.read", json!({"path": "sparse"})).await;
     assert!(error.contains("'sparse' is not text"), "refused before it is read whole: {error}");
     let error = failure(&gateway, "file.edit", json!({"path": "sparse", "old": "a", "new": "b"})).await;
-    assert!(error.contains("only files of at most 16777216 can be edited"), "{error}");
+    assert!(error.contains("only files up to 16777216 bytes can be edited"), "{error}");
     let found = call(&gateway, "ripgrep.search", json!({"pattern": "the end"})).await;
     assert_eq!(found["count"], 0, "binary files are left out at their first bytes");
 }
@@ -150,11 +153,11 @@ async fn a_write_is_whole_and_keeps_the_permissions() {
 
     let args = json!({"path": "none/a", "content": "", "make_folders": false});
     let error = failure(&gateway, "file.write", args).await;
-    assert!(error.contains("there is no 'none'"), "{error}");
+    assert!(error.contains("'none' does not exist"), "{error}");
     let error = failure(&gateway, "file.write", json!({"path": "new", "content": ""})).await;
-    assert_eq!(error, "tool 'file.write' failed: 'new' is a folder, not a file");
+    assert_eq!(error, "tool 'file.write' failed: 'new' is a directory, not a file");
     let error = failure(&gateway, "file.write", json!({"path": ".", "content": ""})).await;
-    assert!(error.contains("names nothing inside the folder"), "{error}");
+    assert!(error.contains("is not a path inside a root"), "{error}");
 }
 
 #[tokio::test]
@@ -169,16 +172,16 @@ async fn an_edit_replaces_the_one_place_that_matches() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "a = 1\nb = 'zwei'\naaa\n");
     for (old, expected) in [
         ("", "'old' is empty"),
-        ("c = 1", "'old' does not stand in 'a.py'"),
-        (" = ", "'old' stands 2 times in 'a.py' (lines 1, 2)"),
-        ("aa", "'old' stands 2 times in 'a.py' (lines 3)"),
+        ("c = 1", "'old' does not occur in 'a.py'"),
+        (" = ", "'old' matches 2 times in 'a.py' (lines 1, 2)"),
+        ("aa", "'old' matches 2 times in 'a.py' (lines 3)"),
     ] {
         let error = failure(&gateway, "file.edit", edit(old, "x")).await;
         assert!(error.contains(expected), "{error}");
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), "a = 1\nb = 'zwei'\naaa\n");
     let error = failure(&gateway, "file.edit", json!({"path": "b.py", "old": "a", "new": "b"})).await;
-    assert!(error.contains("there is no 'b.py'"), "{error}");
+    assert!(error.contains("'b.py' does not exist"), "{error}");
 }
 
 #[tokio::test]
@@ -200,9 +203,9 @@ async fn what_is_deleted_is_in_the_trash() {
     assert!(root.join(".onetool-trash/folder/inner").is_dir());
     assert!(root.join(".onetool-trash/link").is_symlink(), "the link, not what it leads to");
     for (path, expected) in [
-        ("a", "there is no 'a'"),
-        (".onetool-trash/a", "is in the trash already"),
-        (".", "names nothing inside the folder"),
+        ("a", "'a' does not exist"),
+        (".onetool-trash/a", "is already in the trash"),
+        (".", "is not a path inside a root"),
     ] {
         let error = failure(&gateway, "file.delete", json!({"path": path})).await;
         assert!(error.contains(expected), "{error}");
@@ -240,7 +243,7 @@ async fn folders_are_listed_drawn_and_searched_by_name() {
         deep/
     ");
     let cut = text(&gateway, "file.tree", json!({"path": "src", "limit": 1})).await;
-    assert_eq!(cut, "src/\n  c.rs\n(1 more entries; look at a folder of them, or raise limit)\n");
+    assert_eq!(cut, "src/\n  c.rs\n(1 more entries; list a subdirectory, or raise limit)\n");
     let found = async |args| call(&gateway, "file.search", args).await["paths"].clone();
     assert_eq!(found(json!({"pattern": "*.rs"})).await, json!(["a.rs", "src/c.rs", "src/deep/d.rs"]));
     assert_eq!(found(json!({"pattern": "src/*.rs"})).await, json!(["src/c.rs"]));
@@ -248,9 +251,9 @@ async fn folders_are_listed_drawn_and_searched_by_name() {
     let first = call(&gateway, "file.search", json!({"pattern": "**/*.rs", "limit": 1})).await;
     assert_eq!(first, json!({"paths": ["a.rs"], "truncated": true}));
     let error = failure(&gateway, "file.search", json!({"pattern": "a[", "path": ""})).await;
-    assert!(error.contains("the pattern 'a[' is wrong: "), "{error}");
+    assert!(error.contains("invalid pattern 'a[': "), "{error}");
     let error = failure(&gateway, "file.list", json!({"path": "a.rs"})).await;
-    assert_eq!(error, "tool 'file.list' failed: 'a.rs' is a file, not a folder");
+    assert_eq!(error, "tool 'file.list' failed: 'a.rs' is a file, not a directory");
 
     let info = call(&gateway, "file.info", json!({"path": "a.rs"})).await;
     assert_eq!((&info["kind"], &info["size"]), (&json!("file"), &json!(5)));

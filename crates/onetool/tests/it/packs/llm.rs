@@ -84,7 +84,7 @@ async fn json_is_given_back_as_data_and_mended_once() {
     let args = json!({"input": "hopeless", "prompt": "p", "json": true});
     let error = failure(&gateway, "llm.transform", args).await;
     assert!(
-        error.contains("did not give valid JSON, also when it was asked again; it said: I cannot"),
+        error.contains("did not return valid JSON, even after a retry; it returned: I cannot"),
         "{error}"
     );
     assert_eq!(heard.lock().unwrap().len(), 5, "asked again once, no more");
@@ -95,16 +95,19 @@ async fn what_goes_wrong_is_said_and_the_key_is_not() {
     let heard = Heard::default();
     let (gateway, folder) = with_model(&heard).await;
     let error = failure(&gateway, "llm.transform", json!({"input": "x", "prompt": " "})).await;
-    assert!(error.ends_with("'prompt' is empty; say what to make of the input"), "{error}");
+    assert!(error.ends_with("'prompt' is empty; describe how to transform the input"), "{error}");
     let error = failure(&gateway, "llm.transform", json!({"input": "endless", "prompt": "p"})).await;
-    assert!(error.ends_with("cut off at 77 tokens; ask for less, or raise packs.llm.max_tokens"), "{error}");
+    assert!(
+        error.ends_with("truncated at 77 tokens; ask for less, or raise packs.llm.max_tokens"),
+        "{error}"
+    );
     let wrong = crate::gateway(folder.path(), &yaml(&start(&heard).await, "canary-wrong-key"));
     let error = failure(&wrong, "llm.transform", json!({"input": "x", "prompt": "p"})).await;
-    assert!(error.contains("the model's API answered HTTP 401: invalid_api_key"), "{error}");
+    assert!(error.contains("the model's API responded with HTTP 401: invalid_api_key"), "{error}");
     assert!(!error.contains("canary"), "{error}");
     let none = crate::gateway(folder.path(), "");
     let error = failure(&none, "llm.transform", json!({"input": "x", "prompt": "p"})).await;
-    assert!(error.contains("there is no model to ask: put base_url, model and api_key"), "{error}");
+    assert!(error.contains("no model is available; set base_url, model and api_key"), "{error}");
 }
 
 /// The test's client answers every question to its model with 42.

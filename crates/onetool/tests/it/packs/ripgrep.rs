@@ -96,10 +96,10 @@ async fn what_is_wrong_with_a_search_is_said() {
     for (args, expected) in [
         (
             json!({"pattern": "a("}),
-            "the pattern is no regular expression; with literal=True it is taken as it is: ",
+            "invalid regular expression; literal=True searches for the pattern as plain text: ",
         ),
-        (json!({"pattern": "a", "glob": "["}), "the glob '[' is wrong: "),
-        (json!({"pattern": "a", "path": "none"}), "there is no 'none'"),
+        (json!({"pattern": "a", "glob": "["}), "invalid glob '[': "),
+        (json!({"pattern": "a", "path": "none"}), "'none' does not exist"),
     ] {
         let error = failure(&gateway, "ripgrep.search", args).await;
         assert!(error.contains(expected), "{error}");
