@@ -165,8 +165,8 @@ impl ConfigError {
         }
     }
 
-    /// Formats the error with its location, cause and hint: `error at /path/onetool.yaml:12: message`, then `hint: …` on
-    /// a second line.
+    /// Formats the error with its location, cause and hint: `error at /path/onetool.yaml:12: message`, then `hint: …`
+    /// on a second line.
     pub fn report(&self) -> String {
         let place = self.location().map_or_else(String::new, |at| format!(" at {at}"));
         let hint = self.hint().map_or_else(String::new, |hint| format!("\nhint: {hint}"));

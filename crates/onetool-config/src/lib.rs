@@ -5,8 +5,8 @@
 //! declares its own options with serde and schemars, using the types in this crate for values with rules:
 //! [`Seconds`], [`AtLeast`], [`FilePath`], [`HttpUrl`], [`NonEmpty`] and [`Secret`].
 //!
-//! Text → tree with lines (`parse`, `tree`) → merged includes (`include`) → expanded `${…}` (`expand`, `secrets_file`) →
-//! typed values (`section`, `de`, `value`).
+//! Text → tree with lines (`parse`, `tree`) → merged includes (`include`) → expanded `${…}` (`expand`, `secrets_file`)
+//! → typed values (`section`, `de`, `value`).
 
 mod de;
 mod document;

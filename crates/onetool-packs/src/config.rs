@@ -208,3 +208,6 @@ fn protected_root(options: &dyn AnyOptions, own_files: &OwnFiles) -> Option<Path
     let protected = own_files.resolve();
     roots.into_iter().find(|root| File::open(root).is_ok_and(|it| protected.check(&it).is_err()))
 }
+
+#[cfg(all(test, feature = "_pack"))]
+mod tests;

@@ -34,6 +34,8 @@ mod ripgrep;
 mod roots;
 #[cfg(feature = "_service")]
 mod service;
+#[cfg(all(test, feature = "_pack"))]
+mod testing;
 #[cfg(feature = "_pack")]
 mod tool;
 #[cfg(feature = "web")]

@@ -286,8 +286,8 @@ impl ProtectedFiles {
         }
     }
 
-    /// Checks the removal of an entry from an opened directory. A directory that contains one of our files, or a link on
-    /// the path to one, must not be removed either.
+    /// Checks the removal of an entry from an opened directory. A directory that contains one of our files, or a link
+    /// on the path to one, must not be removed either.
     #[cfg_attr(not(feature = "file"), expect(dead_code, reason = "only files can be deleted"))]
     pub(crate) fn check_removal(&self, directory: &impl AsFd, name: &OsStr) -> Result<(), ProtectedReason> {
         for flags in [AtFlags::SYMLINK_NOFOLLOW, AtFlags::empty()] {

@@ -141,8 +141,8 @@ impl Place {
         if self.relative.as_os_str().is_empty() { ".".into() } else { self.relative.display().to_string() }
     }
 
-    /// Returns the root and the path relative to it with links resolved, for code that needs names. Files found that way
-    /// must be opened with [`Place::open_without_links`].
+    /// Returns the root and the path relative to it with links resolved, for code that needs names. Files found that
+    /// way must be opened with [`Place::open_without_links`].
     pub(crate) fn without_links(&self) -> Result<(PathBuf, PathBuf), PathError> {
         let path = |opened: &OwnedFd| {
             current_path(opened).ok_or_else(|| self.failed("find", io::ErrorKind::NotFound.into()))
@@ -194,8 +194,8 @@ impl Place {
         self.open(OFlags::RDONLY | OFlags::DIRECTORY)
     }
 
-    /// Opens the parent directory, and returns it with the name of the entry. Creates missing directories if `create` is
-    /// set.
+    /// Opens the parent directory, and returns it with the name of the entry. Creates missing directories if `create`
+    /// is set.
     pub(crate) fn open_parent(&self, create: bool) -> Result<(OwnedFd, OsString), PathError> {
         let Some(name) = self.relative.file_name().map(OsStr::to_owned) else {
             return Err(PathError::Root { path: self.shown() });

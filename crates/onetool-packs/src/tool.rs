@@ -79,8 +79,8 @@ where
     DocumentedTool { tool: Arc::new(tool), docs }
 }
 
-/// Turns an error into a tool error whose message includes all causes. A [`ToolError`] is unchanged, so that a request to
-/// the client reaches the client.
+/// Turns an error into a tool error whose message includes all causes. A [`ToolError`] is unchanged, so that a request
+/// to the client reaches the client.
 pub(crate) fn tool_error(error: BoxError) -> ToolError {
     let error = match error.downcast::<ToolError>() {
         Ok(error) => return *error,

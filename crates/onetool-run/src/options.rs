@@ -33,8 +33,8 @@ pub struct RunOptions {
     pub max_total_memory_mb: Option<AtLeast<16>>,
     /// Maximum number of waiting programs; more are refused.
     pub max_waiting: usize,
-    /// Whether to refuse to run code on a kernel that lacks an isolation layer (Landlock, seccomp). Layers that the kernel
-    /// has are always required; `onetool check` lists those that it lacks.
+    /// Whether to refuse to run code on a kernel that lacks an isolation layer (Landlock, seccomp). Layers that the
+    /// kernel has are always required; `onetool check` lists those that it lacks.
     pub require_cage: bool,
 }
 

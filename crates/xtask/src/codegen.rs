@@ -8,7 +8,7 @@ use xtask::cargo::{self, Profile, root};
 use xtask::process;
 
 use crate::architecture::{Architecture, Generated};
-use crate::{python_page, sources};
+use crate::{config_page, python_page, sources};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -54,15 +54,21 @@ fn python_page() -> Result<Generated> {
     Ok(Generated { path: "docs/python.md".to_owned(), text })
 }
 
-/// Returns the files that the debug binary prints.
+/// Returns the files that the debug binary prints, and the pages with tables from the schema.
 fn printed() -> Result<Vec<Generated>> {
     cargo::build_debug()?;
     let onetool = cargo::binary(Profile::Debug, "onetool")?;
-    let files = PRINTED.iter().map(|(path, arguments)| {
+    let print = |(path, arguments): &(&str, &[&str])| {
         let text = process::output(Command::new(&onetool).args(*arguments))?;
-        Ok(Generated { path: (*path).to_owned(), text })
-    });
-    files.collect()
+        anyhow::Ok(Generated { path: (*path).to_owned(), text })
+    };
+    let mut files = PRINTED.iter().map(print).collect::<Result<Vec<_>>>()?;
+    let [schema, ..] = &files[..] else { bail!("nothing was printed") };
+    let pages = config_page::pages(&schema.text, |page| {
+        fs::read_to_string(root().join(page)).with_context(|| format!("cannot read {page}"))
+    })?;
+    files.extend(pages.into_iter().map(|(path, text)| Generated { path: path.to_owned(), text }));
+    Ok(files)
 }
 
 /// Returns what changed since the drawings were made.

@@ -8,6 +8,7 @@ mod browser;
 mod ci;
 mod clients;
 mod codegen;
+mod config_page;
 mod conformance;
 mod deny;
 mod directory;

@@ -16,7 +16,7 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RequestFile {
-    /// GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS; required with a body. Default: GET.
+    /// GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS; required with a body. Default: `GET`.
     method: Option<String>,
     /// `http://` or `https://` URL; may contain `{{ parameter }}` after the host.
     url: String,

@@ -36,10 +36,10 @@ pub struct ToolFile {
     /// HTTP request to send.
     http: Option<RequestFile>,
     /// Program to run and its arguments, as a list; no shell is involved. Arguments may contain `{{ parameter }}`. A
-    /// program with a `/` is a path relative to this file; others are looked up in `PATH`.
+    /// program with a `/` is a path relative to the configuration file; others are looked up in `PATH`.
     #[schemars(with = "Option<Vec<String>>")]
     command: Option<Argv>,
-    /// Working directory of the command. Default: the directory of this file.
+    /// Working directory of the command. Default: the directory of the configuration file.
     cwd: Option<String>,
     /// Environment variables of the command, in addition to `PATH`, `HOME`, `LANG` and `LC_*`, which it inherits.
     env: Option<IndexMap<String, Secret>>,

@@ -64,3 +64,6 @@ impl PackOptions for BraveOptions {
         Self { api_key, base_url, timeout, enabled }
     }
 }
+
+#[cfg(test)]
+mod tests;

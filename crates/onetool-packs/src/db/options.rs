@@ -15,8 +15,8 @@ use crate::options::{PackContext, PackOptions};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct DbOptions {
-    /// Databases by name: `sqlite:` and a path relative to this file, or `postgres://…`. Without databases, there is no
-    /// pack.
+    /// Databases by name: `sqlite:` and a path relative to the configuration file, or `postgres://…`. Without
+    /// databases, there is no pack.
     pub(crate) urls: IndexMap<String, Secret>,
     /// Names of databases that may be changed; all others are read-only.
     pub(crate) writable: Vec<String>,
@@ -136,3 +136,6 @@ fn address(url: &Secret, section: &Section<'_>) -> Result<DatabaseAddress, Confi
         None => Err(section.invalid("must be 'sqlite:' and a file, or begin with postgres://")),
     }
 }
+
+#[cfg(test)]
+mod tests;

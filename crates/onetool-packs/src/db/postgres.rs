@@ -32,8 +32,8 @@ pub(super) const COLUMNS: &str = "select c.column_name as name, c.data_type as t
      and k.column_name = c.column_name) as primary_key from information_schema.columns c \
      where c.table_schema = $1 and c.table_name = $2 order by c.ordinal_position";
 
-/// Returns the current role, and the roles that make it too powerful: superusers that it is or can become, and roles that
-/// can use the server's files and programs.
+/// Returns the current role, and the roles that make it too powerful: superusers that it is or can become, and roles
+/// that can use the server's files and programs.
 const ROLE: &str = "select session_user::text, array(select r.rolname::text from pg_catalog.pg_roles r \
      where (r.rolsuper or r.rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')) \
      and (pg_catalog.pg_has_role(session_user, r.oid, 'member') or pg_catalog.pg_has_role(current_user, r.oid, 'member')) \

@@ -1,7 +1,7 @@
 //! Runs SQLite queries in separate processes, which are killed on timeout, at the memory limit, and when canceled.
 //!
-//! Some SQLite functions can take hours for one step and cannot be interrupted, and SQLite's memory limit applies to the
-//! whole process. A separate process makes both limits reliable.
+//! Some SQLite functions can take hours for one step and cannot be interrupted, and SQLite's memory limit applies to
+//! the whole process. A separate process makes both limits reliable.
 
 use std::io;
 use std::path::{Path, PathBuf};

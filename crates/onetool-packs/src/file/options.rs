@@ -67,3 +67,6 @@ impl PackOptions for FileOptions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

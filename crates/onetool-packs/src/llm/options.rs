@@ -83,3 +83,6 @@ impl PackOptions for LlmOptions {
         pending.keep("packs.llm", &old, new)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::base_url::BaseUrl;
 use crate::options::{PackContext, PackOptions};
 
-/// Looks up the newest versions of packages.
+/// Looks up the latest versions of packages.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -68,3 +68,6 @@ impl PackOptions for PackageOptions {
         pending.keep("packs.package", &old, new)
     }
 }
+
+#[cfg(test)]
+mod tests;

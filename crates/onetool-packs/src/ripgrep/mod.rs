@@ -195,7 +195,8 @@ fn searcher(context: usize) -> Searcher {
 
 impl Shared<'_> {
     fn search_file(&self, searcher: &mut Searcher, path: &Path) {
-        // The file may have been replaced since the walk found its name, so it is opened inside the root, without links.
+        // The file may have been replaced since the walk found its name, so it is opened inside the root, without
+        // links.
         let relative = path.strip_prefix(self.root).unwrap_or(path);
         let Ok(file) = self.place.open_without_links(relative) else {
             self.unreadable.fetch_add(1, Ordering::Relaxed);

@@ -15,8 +15,8 @@ use crate::roots::{check_roots, is_subset};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub(crate) struct RipgrepOptions {
-    /// Directories to search; relative paths start at the first one. Without roots, there is no pack. Default: the roots
-    /// of the pack `file`.
+    /// Directories to search; relative paths start at the first one. Without roots, there is no pack. Default: the
+    /// roots of the pack `file`.
     pub(crate) roots: Option<Vec<FilePath>>,
     /// Whether the pack is enabled.
     pub(crate) enabled: bool,
@@ -43,8 +43,9 @@ impl PackOptions for RipgrepOptions {
 
     fn check(&mut self, section: &Section<'_>, packs: &Section<'_>) -> Result<(), ConfigError> {
         check_roots(self.roots(), &section.field("roots"))?;
-        if self.roots.is_none() && packs.field("file").field("enabled").text() != Some("false") {
-            self.roots = packs.field("file").field("roots").read()?;
+        let file = packs.field("file");
+        if self.roots.is_none() && file.field("enabled").read::<Option<bool>>()? != Some(false) {
+            self.roots = file.field("roots").read()?;
         }
         Ok(())
     }
@@ -66,3 +67,6 @@ impl PackOptions for RipgrepOptions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

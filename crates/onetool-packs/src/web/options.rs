@@ -48,3 +48,6 @@ impl PackOptions for WebOptions {
         Self { allow_private, ..new }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,7 +56,8 @@ const CLEAN_UP_INTERVAL: Duration = Duration::from_mins(1);
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct OutputOptions {
-    /// Maximum size in bytes of a result that is returned directly. Larger ones are stored, and the response has a handle.
+    /// Maximum size in bytes of a result that is returned directly. Larger ones are stored, and the response has a
+    /// handle.
     pub max_inline_size: usize,
     /// Seconds that a stored result is kept.
     pub result_ttl: Seconds,

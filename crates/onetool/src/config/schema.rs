@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use onetool_core::Policy;
+use onetool_core::{JsonObject, Policy};
 use onetool_declared::{PromptFile, ResourceFile, ToolFile};
 use onetool_packs::PacksConfig;
 use onetool_run::RunOptions;
@@ -56,8 +56,8 @@ pub(super) const KEYS: [&str; 23] = [
 struct ConfigFile {
     /// Version of this format. A version newer than onetool supports is an error. Default: 1.
     version: Option<u64>,
-    /// Files to merge, from left to right; this file wins. Maps are merged, other values replace each other, and the
-    /// lists `tools`, `resources` and `prompts` are joined.
+    /// Files to merge, from left to right; the including file wins. Maps are merged, other values replace each other,
+    /// and the lists `tools`, `resources` and `prompts` are joined.
     include: Option<Vec<String>>,
     /// The name and instructions that clients see, and the time limit of a call.
     server: Option<ServerConfig>,
@@ -119,8 +119,9 @@ impl JsonSchema for PacksFile {
             "type": ["array", "null"],
             "items": {"type": "string"},
         });
-        let mut properties = PacksConfig::schemas(generator);
+        let mut properties = JsonObject::new();
         properties.insert("files".to_owned(), files.to_value());
+        properties.extend(PacksConfig::schemas(generator));
         json_schema!({
             "description": "Python packs and built-in packs.",
             "type": "object",

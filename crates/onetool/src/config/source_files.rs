@@ -10,8 +10,8 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct UpstreamFile {
-    /// Program that speaks MCP over its standard input and output. A program with a `/` is a path relative to this file;
-    /// others are looked up in `PATH`.
+    /// Program that speaks MCP over its standard input and output. A program with a `/` is a path relative to the
+    /// configuration file; others are looked up in `PATH`.
     pub(super) command: Option<NonEmpty>,
     /// Arguments of the program.
     pub(super) args: Option<Vec<String>>,
@@ -56,7 +56,7 @@ impl Default for UpstreamFile {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ApiFile {
-    /// The description (OpenAPI 3.0 or 3.1, or Swagger 2.0): a path relative to this file, or a URL.
+    /// The description (OpenAPI 3.0 or 3.1, or Swagger 2.0): a path relative to the configuration file, or a URL.
     pub(super) spec: NonEmpty,
     /// URL of the API. Required with credentials if `spec` is a URL and names a server on another origin. Default: the
     /// first server in the description.

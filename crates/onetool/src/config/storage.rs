@@ -11,7 +11,8 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct StorageConfig {
-    /// `sqlite:` and a path, relative to this file. Default: `sqlite:onetool.db` in the directory `.onetool`.
+    /// `sqlite:` and a path, relative to the configuration file. Default: `sqlite:onetool.db` in the directory
+    /// `.onetool`.
     url: Option<String>,
     #[serde(skip)]
     file: Option<PathBuf>,
