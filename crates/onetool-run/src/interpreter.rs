@@ -1,4 +1,4 @@
-//! Python in the gateway: the `run` tool, and tools and packs written in it.
+//! The entry point to Python: the `run` tool, and tools and packs written in Python.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,20 +14,21 @@ use onetool_store::stats::Stats;
 
 use crate::options::RunOptions;
 use crate::python_pack::PythonPack;
-use crate::python_packs;
-use crate::run::{self, NamesCache, PythonBody, PythonTool, Runner, check_syntax};
+use crate::run::{self, NamesCache, PythonBody, PythonTool, Runner};
+use crate::{python_packs, syntax};
 
-/// The version of Python that programs are written in.
+/// The version of Python that programs run on.
 pub const LANGUAGE_VERSION: &str = "3.14 (RustPython 0.6.0)";
 
-/// Runs Python, if there is a command that starts the interpreter.
+/// Runs Python in sandboxed worker processes.
 pub struct Interpreter {
     runner: Option<Arc<Runner>>,
     options: Current<RunOptions>,
 }
 
 impl Interpreter {
-    /// Makes an interpreter without starting it. `worker` is the command of its process.
+    /// Creates an interpreter without starting it. `worker` is the command that starts its process; without one,
+    /// nothing can be run.
     pub fn new(
         worker: Option<WorkerCommand>,
         options: RunOptions,
@@ -50,27 +51,27 @@ impl Interpreter {
         Self { runner, options }
     }
 
-    /// Replaces the limits, for programs that start from now on.
+    /// Replaces the limits of programs that start from now on.
     pub fn set_options(&self, options: RunOptions) {
         self.options.set(options);
     }
 
-    /// Makes the `run` tool.
+    /// Returns the `run` tool, if Python can be run.
     pub fn run_tool(&self) -> Option<Arc<dyn Tool>> {
         self.runner.as_ref().map(|runner| -> Arc<dyn Tool> { Arc::new(run::run_tool(runner.clone())) })
     }
 
-    /// Makes a tool from code in which the arguments are names.
+    /// Creates a tool from code that reads its arguments from variables of the same names.
     ///
     /// # Errors
-    /// Says what is wrong with the code.
+    /// When the code is not valid Python.
     pub fn tool(
         &self,
         spec: ToolSpec,
         code: &str,
         timeout: Option<Duration>,
     ) -> Result<Arc<dyn Tool>, String> {
-        check_syntax(code)?;
+        syntax::check(code)?;
         let body = PythonBody::Code { file_name: spec.name.as_str().into(), source: code.into() };
         Ok(Arc::new(PythonTool::new(spec, body, timeout, self.runner.clone())))
     }
@@ -78,26 +79,26 @@ impl Interpreter {
     /// Returns the code that a command expands to, without running it.
     ///
     /// # Errors
-    /// Says what is wrong with the command.
+    /// When the command calls a snippet that does not exist or cannot be expanded.
     pub fn code(&self, server: &Server, command: &str) -> Result<String, String> {
         run::code(server, command)
     }
 
-    /// Reads the packs in the files that match the patterns.
+    /// Loads the packs from the files that match the patterns.
     pub fn packs(&self, patterns: &[PathBuf]) -> Vec<Result<PythonPack, PackError>> {
         python_packs::load(patterns, self.runner.as_ref())
     }
 
-    /// Starts what the first `run` would otherwise wait for.
+    /// Starts the worker process now, so that the first `run` does not have to wait for it.
     pub async fn warm(&self) {
         if let Some(runner) = &self.runner
             && let Err(error) = runner.sandbox.warm().await
         {
-            tracing::warn!(%error, "code cannot be run");
+            tracing::warn!(%error, "cannot start the Python sandbox");
         }
     }
 
-    /// Returns which isolation layers this system lacks, if any.
+    /// Returns a message about the isolation layers that this system lacks, if any.
     pub async fn gaps(&self) -> Option<String> {
         match self.runner.as_ref()?.sandbox.cage_report().await {
             Ok(report) => {

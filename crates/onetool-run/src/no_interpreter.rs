@@ -1,4 +1,4 @@
-//! Replaces the interpreter in a build without Python, and reports that it is missing.
+//! The interpreter of a build without Python: every method reports that Python is missing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use onetool_store::stats::Stats;
 use crate::options::RunOptions;
 use crate::python_pack::PythonPack;
 
-/// There is no Python.
+/// The version of Python that programs run on: none.
 pub const LANGUAGE_VERSION: &str = "none";
-const NO_PYTHON: &str = "this onetool was built without Python; build it with the feature 'python'";
+const NO_PYTHON: &str = "built without Python; enable the cargo feature 'python'";
 
-/// Replaces the interpreter.
+/// Has the methods of the real interpreter, but cannot run anything.
 pub struct Interpreter;
 
-#[expect(clippy::unused_self, reason = "the interpreter's methods need it")]
+#[expect(clippy::unused_self, reason = "the methods have the signatures of the real interpreter's")]
 impl Interpreter {
-    /// Makes the replacement.
+    /// Creates it; the arguments are not used.
     pub fn new(
         _: Option<WorkerCommand>,
         _: RunOptions,
@@ -38,12 +38,12 @@ impl Interpreter {
     /// Does nothing.
     pub fn set_options(&self, _: RunOptions) {}
 
-    /// Returns no tool.
+    /// Returns `None`.
     pub fn run_tool(&self) -> Option<Arc<dyn Tool>> {
         None
     }
 
-    /// Reports that there is no Python.
+    /// Fails.
     ///
     /// # Errors
     /// Always.
@@ -51,7 +51,7 @@ impl Interpreter {
         Err(NO_PYTHON.into())
     }
 
-    /// Reports that there is no Python.
+    /// Fails.
     ///
     /// # Errors
     /// Always.
@@ -59,10 +59,10 @@ impl Interpreter {
         Err(NO_PYTHON.into())
     }
 
-    /// Reports for every matching file that there is no Python.
+    /// Returns an error for every matching file.
     pub fn packs(&self, patterns: &[PathBuf]) -> Vec<Result<PythonPack, PackError>> {
-        let refused = |path: PathBuf| Err(PackError::from_file(&path, None, NO_PYTHON));
-        matching_files(patterns).into_iter().map(|path| path.and_then(refused)).collect()
+        let no_python = |path: PathBuf| Err(PackError::from_file(&path, None, NO_PYTHON));
+        matching_files(patterns).into_iter().map(|path| path.and_then(no_python)).collect()
     }
 
     /// Does nothing.
@@ -70,7 +70,7 @@ impl Interpreter {
         std::future::ready(()).await;
     }
 
-    /// Reports that there is no Python.
+    /// Returns a message that Python is missing.
     pub async fn gaps(&self) -> Option<String> {
         std::future::ready(Some(NO_PYTHON.into())).await
     }

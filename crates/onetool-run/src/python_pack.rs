@@ -1,10 +1,10 @@
-//! A pack that was read from a Python file.
+//! The pack that a Python file defines.
 
 use std::path::PathBuf;
 
 use onetool_core::Pack;
 
-/// A pack that was read from a Python file.
+/// A pack loaded from a Python file.
 pub struct PythonPack {
     /// The file.
     pub path: PathBuf,

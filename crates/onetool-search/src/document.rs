@@ -1,63 +1,64 @@
-//! What the index knows of a tool, and how a JSON Schema becomes part of it.
+//! The searchable parts of a tool, including the strings of its JSON Schema.
 
 use serde_json::{Map, Value};
 
-/// One tool as it is searched.
+/// A tool to be indexed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Document<'a> {
-    /// The canonical name, `pack.tool` or a bare one. It is the key of the document.
+    /// The canonical name, `pack.tool` or without a pack. It is the key of the document.
     pub name: &'a str,
-    /// What the tool says it does.
+    /// The tool's description.
     pub description: &'a str,
     /// The pack or server that the tool belongs to; empty if none.
     pub pack: &'a str,
-    /// What the pack says of itself.
+    /// The pack's description.
     pub pack_description: &'a str,
-    /// The input schema, searched as [`Parameters::of_schema`] reads it.
+    /// The input schema; see [`Parameters::from_schema`] for the parts that are indexed.
     pub input_schema: Option<&'a Map<String, Value>>,
-    /// Further words to find it by.
+    /// Additional search terms.
     pub keywords: &'a [String],
-    /// What kind of tool it is.
+    /// The tool's category.
     pub category: Option<&'a str>,
-    /// Queries that led to this tool before, oldest first. The latest [`REMEMBERED_MAX`] different ones count.
+    /// Earlier queries that led to this tool, oldest first. Only the latest [`MAX_REMEMBERED`] distinct ones count.
     pub remembered: &'a [String],
 }
 
-/// How many remembered queries of a tool count.
-pub const REMEMBERED_MAX: usize = 10;
+/// Maximum number of remembered queries that count for a tool.
+pub const MAX_REMEMBERED: usize = 10;
 
-/// How deep below the tool's own parameters a schema is read.
-const DEPTH: usize = 3;
-/// How many steps through lists, choices and references a schema is followed; a reference may point at itself.
-const STEPS: usize = 8;
-/// A schema of more strings than this is described well enough by the first ones.
-const STRINGS: usize = 2000;
+/// Maximum depth of nested properties that are indexed.
+const MAX_DEPTH: usize = 3;
+/// Maximum number of lists, alternatives and references that are followed; a reference may be recursive.
+const MAX_STEPS: usize = 8;
+/// Maximum number of strings that are indexed; the first ones describe a large schema well enough.
+const MAX_STRINGS: usize = 2000;
 
 /// The searchable strings of a JSON Schema.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parameters<'a> {
-    /// Names of properties, in their order, nested ones too.
+    /// Names of properties in order, including nested ones.
     pub names: Vec<&'a str>,
-    /// Descriptions, and the strings that an enumeration allows.
+    /// Descriptions, and the strings of enumerations and constants.
     pub texts: Vec<&'a str>,
 }
 
 impl<'a> Parameters<'a> {
-    /// Reads a schema to three levels of properties, through lists, choices and local references.
-    pub fn of_schema(schema: &'a Map<String, Value>) -> Self {
+    /// Collects the strings of a schema, down to three levels of properties. Follows lists, alternatives and local
+    /// references.
+    pub fn from_schema(schema: &'a Map<String, Value>) -> Self {
         let mut parameters = Self::default();
-        parameters.read(schema, schema, DEPTH, STEPS);
+        parameters.collect(schema, schema, MAX_DEPTH, MAX_STEPS);
         parameters
     }
 
-    fn read(
+    fn collect(
         &mut self,
         root: &'a Map<String, Value>,
         schema: &'a Map<String, Value>,
         depth: usize,
         steps: usize,
     ) {
-        if self.names.len() + self.texts.len() >= STRINGS {
+        if self.names.len() + self.texts.len() >= MAX_STRINGS {
             return;
         }
         self.texts.extend(schema.get("description").and_then(Value::as_str));
@@ -71,23 +72,24 @@ impl<'a> Parameters<'a> {
             for (name, property) in properties {
                 self.names.push(name);
                 if let Some(property) = property.as_object() {
-                    self.read(root, property, depth - 1, steps);
+                    self.collect(root, property, depth - 1, steps);
                 }
             }
         }
         if steps == 0 {
             return;
         }
-        let referred = schema.get("$ref").and_then(Value::as_str).and_then(|pointer| resolve(root, pointer));
-        let choices = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array());
-        let below = schema.get("items").into_iter().chain(choices.flatten()).filter_map(Value::as_object);
-        for schema in below.chain(referred) {
-            self.read(root, schema, depth, steps - 1);
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|pointer| resolve(root, pointer));
+        let variants = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array());
+        let nested = schema.get("items").into_iter().chain(variants.flatten()).filter_map(Value::as_object);
+        for schema in nested.chain(target) {
+            self.collect(root, schema, depth, steps - 1);
         }
     }
 }
 
-/// Finds what a local reference such as `#/$defs/Item` points at.
+/// Returns the target of a local reference such as `#/$defs/Item`.
 fn resolve<'a>(root: &'a Map<String, Value>, pointer: &str) -> Option<&'a Map<String, Value>> {
     let (section, name) = pointer.strip_prefix("#/")?.split_once('/')?;
     root.get(section)?.get(name)?.as_object()

@@ -1,17 +1,17 @@
-//! Words that are nearly the query's: those that contain it, and those that are one slip of the keyboard away.
+//! Approximate matches: words that contain a query's word, and words that are one typo away from it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The number of a term in the index.
+/// The position of a term in the index.
 pub(crate) type TermId = u32;
 
-/// Shorter words are part of too many others, or resemble them.
-pub(crate) const SHORTEST: usize = 4;
-/// Nobody mistypes longer words than this by one letter only, and each letter costs memory.
-const LONGEST: usize = 32;
+/// Minimum length of words that are matched approximately; shorter ones occur in, or resemble, too many others.
+pub(crate) const MIN_LETTERS: usize = 4;
+/// Maximum length of words that are checked for typos, because each letter costs memory.
+const MAX_LETTERS: usize = 32;
 
-/// The words of names by their trigrams.
+/// The words of tool names, indexed by their trigrams.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Substrings(HashMap<[char; 3], Vec<TermId>>);
 
@@ -37,7 +37,7 @@ impl Substrings {
         }
     }
 
-    /// Returns a small set of terms that holds all that contain `part`, and others.
+    /// Returns candidates: all terms that contain `part`, and possibly others.
     pub(crate) fn candidates(&self, part: &str) -> &[TermId] {
         let lists = trigrams(part).map(|trigram| self.0.get(&trigram).map_or(&[][..], Vec::as_slice));
         lists.min_by_key(|terms| terms.len()).unwrap_or_default()
@@ -49,49 +49,49 @@ fn trigrams(word: &str) -> impl Iterator<Item = [char; 3]> {
     word.chars().zip(second).zip(third).map(|((a, b), c)| [a, b, c])
 }
 
-/// All words by what is left of them when one letter is taken away: two words that differ by one insertion,
-/// deletion, replacement or swap share such a remainder.
+/// All words, indexed by their deletions: the word itself, and the word without each of its letters. Two words that
+/// differ by one insertion, deletion, substitution or transposition have a deletion in common.
 ///
-/// Remainders are kept as hashes, so a candidate must still be compared.
+/// Deletions are stored as hashes, so candidates still have to be compared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Typos(BTreeSet<(u32, TermId)>);
 
 impl Typos {
     pub(crate) fn insert(&mut self, word: &str, term: TermId) {
-        self.0.extend(remainders(word).map(|hash| (hash, term)));
+        self.0.extend(deletions(word).map(|hash| (hash, term)));
     }
 
     pub(crate) fn remove(&mut self, word: &str, term: TermId) {
-        for hash in remainders(word) {
+        for hash in deletions(word) {
             self.0.remove(&(hash, term));
         }
     }
 
-    /// Returns terms that may be one slip away from `word`, some of them more than once.
+    /// Returns terms that may be one typo away from `word`, possibly with duplicates.
     pub(crate) fn candidates(&self, word: &str) -> impl Iterator<Item = TermId> {
-        remainders(word).flat_map(|hash| self.0.range((hash, 0)..=(hash, TermId::MAX)).map(|(_, term)| *term))
+        deletions(word).flat_map(|hash| self.0.range((hash, 0)..=(hash, TermId::MAX)).map(|(_, term)| *term))
     }
 }
 
-/// Returns hashes of the word itself and of the word without each of its letters.
-fn remainders(word: &str) -> impl Iterator<Item = u32> {
+/// Returns the hashes of a word and of the word without each of its letters.
+fn deletions(word: &str) -> impl Iterator<Item = u32> {
     let letters = word.chars().count();
-    let fits = (SHORTEST..=LONGEST).contains(&letters) && word.chars().all(char::is_alphabetic);
-    (0..=letters).filter(move |_| fits).map(move |left_out| {
+    let is_checked = (MIN_LETTERS..=MAX_LETTERS).contains(&letters) && word.chars().all(char::is_alphabetic);
+    (0..=letters).filter(move |_| is_checked).map(move |deleted| {
         let mut hasher = DefaultHasher::new();
-        word.chars().enumerate().filter(|(at, _)| *at != left_out).for_each(|(_, c)| c.hash(&mut hasher));
+        word.chars().enumerate().filter(|(at, _)| *at != deleted).for_each(|(_, c)| c.hash(&mut hasher));
         #[expect(clippy::cast_possible_truncation, reason = "half a hash is enough, candidates are compared")]
         let hash = hasher.finish() as u32;
         hash
     })
 }
 
-/// Tells whether one insertion, deletion, replacement or swap of neighbours makes one word of the other.
+/// Returns whether two words differ by one insertion, deletion, substitution or transposition.
 ///
-/// Two words of four letters are two words: `mail` is no slip for `main`.
-pub(crate) fn is_one_slip(left: &str, right: &str) -> bool {
+/// Words of up to four letters are never typos of each other: `mail` is not a typo of `main`.
+pub(crate) fn is_one_typo_apart(left: &str, right: &str) -> bool {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
-    if left.len().max(right.len()) <= SHORTEST {
+    if left.len().max(right.len()) <= MIN_LETTERS {
         return false;
     }
     let prefix = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_slip_is_one_change() {
+    fn one_typo_is_one_change() {
         for (left, right) in [
             ("weather", "wether"),
             ("weather", "weathwr"),
@@ -117,24 +117,24 @@ mod tests {
             ("weather", "weathers"),
             ("email", "emal"),
         ] {
-            assert!(is_one_slip(left, right) && is_one_slip(right, left), "{left} {right}");
+            assert!(is_one_typo_apart(left, right) && is_one_typo_apart(right, left), "{left} {right}");
         }
         for (left, right) in
             [("weather", "weather"), ("weather", "wetter"), ("abcde", "badce"), ("mail", "main"), ("", "ab")]
         {
-            assert!(!is_one_slip(left, right) && !is_one_slip(right, left), "{left} {right}");
+            assert!(!is_one_typo_apart(left, right) && !is_one_typo_apart(right, left), "{left} {right}");
         }
     }
 
     #[test]
-    fn candidates_hold_every_word_that_is_one_slip_away() {
+    fn candidates_include_every_word_that_is_one_typo_away() {
         let words = ["weather", "wether", "weatherr", "ewather", "feather", "other"];
         let mut typos = Typos::default();
         (0..).zip(words).for_each(|(term, word)| typos.insert(word, term));
-        for asked in words {
-            let found: BTreeSet<TermId> = typos.candidates(asked).collect();
+        for typed in words {
+            let found: BTreeSet<TermId> = typos.candidates(typed).collect();
             for (term, word) in (0..).zip(words) {
-                assert!(!is_one_slip(asked, word) || found.contains(&term), "{asked} {word}");
+                assert!(!is_one_typo_apart(typed, word) || found.contains(&term), "{typed} {word}");
             }
         }
         (0..).zip(words).for_each(|(term, word)| typos.remove(word, term));

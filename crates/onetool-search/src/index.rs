@@ -1,45 +1,45 @@
-//! The index itself: which term stands how often in which field of which tool, kept exact as tools come and go.
+//! An inverted index: how often each term occurs in each field of each tool.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use crate::document::{Document, Parameters, REMEMBERED_MAX};
-use crate::fuzzy::{SHORTEST, Substrings, TermId, Typos, is_one_slip};
+use crate::document::{Document, MAX_REMEMBERED, Parameters};
+use crate::fuzzy::{MIN_LETTERS, Substrings, TermId, Typos, is_one_typo_apart};
 use crate::tokenize::{normalize, piece_tokens, pieces};
 
 pub(crate) type DocumentId = u32;
 
-/// How many different spellings the index remembers the terms of; it saves stemming and is no part of an answer.
-const SPELLINGS_MAX: usize = 1 << 16;
+/// Maximum number of cached spellings. The cache saves stemming and does not affect results.
+const MAX_SPELLINGS: usize = 1 << 16;
 
-/// How many letters more a stemmer may take from a word when another stands before it.
+/// How many more letters a stemmer may remove from a word when it is the end of a compound.
 const STEMMED_FURTHER: usize = 2;
 
-/// A part of a tool that a term can stand in.
+/// A part of a tool that can contain a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Field {
     /// The name inside its pack.
     Name,
-    /// What the tool says it does.
+    /// The description.
     Description,
-    /// Names of its parameters.
+    /// The names of its parameters.
     ParameterNames,
-    /// Descriptions of its parameters, and the strings they allow.
+    /// The descriptions of its parameters, and the strings that they allow.
     ParameterTexts,
-    /// Name and description of its pack.
+    /// The name and description of its pack.
     Pack,
     /// Keywords and category.
     Keywords,
-    /// Queries that led to it before.
+    /// Earlier queries that led to it.
     Remembered,
 }
 
 impl Field {
-    /// Returns what people call it.
+    /// Returns the field's name for users.
     pub fn label(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -65,7 +65,7 @@ impl Field {
         Self::Remembered,
     ];
 
-    /// Returns what a term in this field counts, and how much a long field takes from that.
+    /// Returns the weight of the field, and how strongly its length is normalized (BM25's `b`).
     const fn weight(self) -> (f64, f64) {
         match self {
             Self::Name => (2.0, 0.75),
@@ -78,7 +78,7 @@ impl Field {
     }
 }
 
-/// One tool that has a term, and how often in each field; more than 255 times counts as 255.
+/// A document that contains a term, and how often each field contains it, up to 255 times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Posting {
     pub(crate) document: DocumentId,
@@ -86,7 +86,7 @@ pub(crate) struct Posting {
 }
 
 impl Posting {
-    /// Returns what the term counts in this document: its frequency by field and length, saturated.
+    /// Returns the term's share in a document's score: its weighted frequency over all fields, saturated.
     pub(crate) fn impact(&self, weights: &Weights) -> f32 {
         saturated(self.counts.iter().zip(weights).map(|(count, weight)| f32::from(*count) * weight).sum())
     }
@@ -97,7 +97,7 @@ pub(crate) struct Term {
     pub(crate) text: Arc<str>,
     /// Sorted by document.
     pub(crate) postings: Vec<Posting>,
-    /// How many tools have it in their names.
+    /// The number of documents whose name contains it.
     names: u32,
 }
 
@@ -113,23 +113,23 @@ impl Term {
     }
 }
 
-/// A tool as it lies in the index.
+/// An indexed document.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stored {
+pub(crate) struct IndexedDocument {
     pub(crate) name: Arc<str>,
-    /// How many words each field has.
+    /// The number of words in each field.
     lengths: [u32; FIELDS],
-    /// Every term it has, once.
+    /// All its terms, without duplicates.
     terms: Vec<TermId>,
-    /// The terms of its name, once each, in alphabetical order.
+    /// The terms of its name, without duplicates, in alphabetical order.
     pub(crate) name_terms: Box<[TermId]>,
-    /// The words of name and description in their order.
+    /// The words of its name and description, in order.
     words: Box<[TermId]>,
     words_in_name: usize,
 }
 
-impl Stored {
-    /// Returns neighbouring words, with the field they stand in.
+impl IndexedDocument {
+    /// Returns adjacent words with their field.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (Field, (TermId, TermId))> {
         let (name, description) = self.words.split_at(self.words_in_name);
         let pairs = |words| <[TermId]>::windows(words, 2).map(|pair| (pair[0], pair[1]));
@@ -145,119 +145,119 @@ impl Stored {
     }
 }
 
-/// What a term in each field of a document counts, after its length is taken into account.
+/// The weight of a term in each field of a document, normalized by the field's length.
 pub(crate) type Weights = [f32; FIELDS];
 
-/// What follows from lengths and averages. Any change of the index changes all of it, so it is made anew when the
-/// first search after a change wants it.
+/// Values derived from field lengths and their averages. Any change to the index invalidates them; the next search
+/// computes them again.
 #[derive(Debug, Clone)]
 struct Derived {
     weights: Vec<Weights>,
-    /// By term, each made when a search first has the term.
+    /// By term; computed when a search first uses the term.
     impacts: Vec<OnceLock<Box<[f32]>>>,
 }
 
-/// An index of tools that can be searched while it is shared, and changed one tool at a time.
+/// A search index of tools.
 ///
-/// Answers depend on what is in it, not on the order in which that came, nor on what was in it before.
+/// Results depend only on the tools in the index, not on the order in which they were added or on removed ones.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     by_name: HashMap<Arc<str>, DocumentId>,
-    documents: Vec<Stored>,
+    documents: Vec<IndexedDocument>,
     free_documents: Vec<DocumentId>,
-    /// Words per field, and documents in which the field is not empty.
+    /// For each field, the number of words, and the number of documents in which it is not empty.
     totals: [(u64, u64); FIELDS],
     by_text: HashMap<Arc<str>, TermId>,
     terms: Vec<Term>,
     free_terms: Vec<TermId>,
-    /// In how many documents two words stand side by side.
+    /// The number of documents in which two words are adjacent.
     pairs: HashMap<(TermId, TermId), u32>,
     substrings: Substrings,
     typos: Typos,
-    /// Terms of a spelling, and whether each is a stop word.
+    /// A cache of the terms of each spelling, and whether each is a stop word.
     spellings: HashMap<Box<str>, Box<[(TermId, bool)]>>,
     derived: OnceLock<Derived>,
 }
 
 impl Index {
-    /// Makes an empty index.
+    /// Creates an empty index.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns how many tools are in it.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.by_name.len()
     }
 
-    /// Tells whether no tool is in it.
+    /// Returns whether the index has no tools.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// Tells whether a tool of this name is in it.
+    /// Returns whether the index has a tool with this name.
     pub fn contains(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
     }
 
-    /// Adds a tool, in place of the one that has its name.
+    /// Adds a tool, and replaces one with the same name.
     pub fn insert(&mut self, document: &Document<'_>) {
         self.remove(document.name);
         self.derived.take();
         let id = self.free_documents.pop().unwrap_or_else(|| {
-            self.documents.push(Stored::default());
+            self.documents.push(IndexedDocument::default());
             last_id(self.documents.len())
         });
 
         let mut words = Words::default();
-        // The pack has a field of its own: every tool of it would share those words.
+        // All tools of a pack would share the pack's words, so they are in a separate field.
         let own_name = document.name.strip_prefix(document.pack).and_then(|rest| rest.strip_prefix('.'));
-        self.read(Field::Name, own_name.unwrap_or(document.name), &mut words);
+        self.tokenize(Field::Name, own_name.unwrap_or(document.name), &mut words);
         let words_in_name = words.in_order.len();
-        self.read(Field::Description, document.description, &mut words);
+        self.tokenize(Field::Description, document.description, &mut words);
         let in_order: Box<[TermId]> = std::mem::take(&mut words.in_order).into();
-        let mut read = |field, text: &str| self.read(field, text, &mut words);
+        let mut add = |field, text: &str| self.tokenize(field, text, &mut words);
         if let Some(schema) = document.input_schema {
-            let parameters = Parameters::of_schema(schema);
-            parameters.names.iter().for_each(|name| read(Field::ParameterNames, name));
-            parameters.texts.iter().for_each(|text| read(Field::ParameterTexts, text));
+            let parameters = Parameters::from_schema(schema);
+            parameters.names.iter().for_each(|name| add(Field::ParameterNames, name));
+            parameters.texts.iter().for_each(|text| add(Field::ParameterTexts, text));
         }
-        read(Field::Pack, document.pack);
-        read(Field::Pack, document.pack_description);
-        document.keywords.iter().for_each(|keyword| read(Field::Keywords, keyword));
-        read(Field::Keywords, document.category.unwrap_or_default());
+        add(Field::Pack, document.pack);
+        add(Field::Pack, document.pack_description);
+        document.keywords.iter().for_each(|keyword| add(Field::Keywords, keyword));
+        add(Field::Keywords, document.category.unwrap_or_default());
 
         let mut name_terms = in_order[..words_in_name].to_vec();
         name_terms.sort_unstable_by_key(|term| &self.terms[*term as usize].text);
         name_terms.dedup();
         let name: Arc<str> = document.name.into();
         self.by_name.insert(Arc::clone(&name), id);
-        let stored = &mut self.documents[id as usize];
-        *stored = Stored {
+        let indexed = &mut self.documents[id as usize];
+        *indexed = IndexedDocument {
             name,
             name_terms: name_terms.into(),
             words: in_order,
             words_in_name,
-            ..Stored::default()
+            ..IndexedDocument::default()
         };
-        for pair in stored.distinct_pairs() {
+        for pair in indexed.distinct_pairs() {
             *self.pairs.entry(pair).or_default() += 1;
         }
-        self.post(id, words);
+        self.add_postings(id, words);
         self.set_remembered(document.name, document.remembered);
     }
 
-    /// Takes a tool out, and tells whether it was there.
+    /// Removes a tool. Returns whether it existed.
     pub fn remove(&mut self, name: &str) -> bool {
         let Some(id) = self.by_name.remove(name) else { return false };
         self.derived.take();
-        let stored = std::mem::take(&mut self.documents[id as usize]);
+        let removed = std::mem::take(&mut self.documents[id as usize]);
         self.free_documents.push(id);
-        for ((words, filled), length) in self.totals.iter_mut().zip(stored.lengths) {
+        for ((words, non_empty), length) in self.totals.iter_mut().zip(removed.lengths) {
             *words -= u64::from(length);
-            *filled -= u64::from(length > 0);
+            *non_empty -= u64::from(length > 0);
         }
-        for pair in stored.distinct_pairs() {
+        for pair in removed.distinct_pairs() {
             if let Some(count) = self.pairs.get_mut(&pair) {
                 *count -= 1;
                 if *count == 0 {
@@ -265,56 +265,56 @@ impl Index {
                 }
             }
         }
-        for term in stored.terms {
-            self.withdraw(term, id);
+        for term in removed.terms {
+            self.remove_posting(term, id);
         }
         true
     }
 
-    /// Replaces the queries that led to a tool before, oldest first, and tells whether the tool is there.
+    /// Replaces the remembered queries of a tool, oldest first. Returns whether the tool exists.
     ///
-    /// The latest [`REMEMBERED_MAX`] count; of two that have the same words, one does.
+    /// Only the latest [`MAX_REMEMBERED`] count. Queries with the same words count once.
     pub fn set_remembered(&mut self, name: &str, queries: &[String]) -> bool {
         let Some(&id) = self.by_name.get(name) else { return false };
         let field = Field::Remembered as usize;
-        let had = std::mem::take(&mut self.documents[id as usize].lengths[field]);
-        if had == 0 && queries.is_empty() {
+        let old_length = std::mem::take(&mut self.documents[id as usize].lengths[field]);
+        if old_length == 0 && queries.is_empty() {
             return true;
         }
         self.derived.take();
-        self.totals[field].0 -= u64::from(had);
-        self.totals[field].1 -= u64::from(had > 0);
+        self.totals[field].0 -= u64::from(old_length);
+        self.totals[field].1 -= u64::from(old_length > 0);
         let mut terms = std::mem::take(&mut self.documents[id as usize].terms);
         terms.retain(|term| {
-            let stays = self.terms[*term as usize].posting_mut(id).is_some_and(|posting| {
+            let is_kept = self.terms[*term as usize].posting_mut(id).is_some_and(|posting| {
                 posting.counts[field] = 0;
                 posting.counts != [0; FIELDS]
             });
-            if !stays {
-                self.withdraw(*term, id);
+            if !is_kept {
+                self.remove_posting(*term, id);
             }
-            stays
+            is_kept
         });
         self.documents[id as usize].terms = terms;
 
         let mut words = Words::default();
         let mut seen = BTreeSet::new();
         for query in queries.iter().rev() {
-            if seen.len() == REMEMBERED_MAX {
+            if seen.len() == MAX_REMEMBERED {
                 break;
             }
-            let mut of_query = Words::default();
-            self.read(Field::Remembered, query, &mut of_query);
-            if seen.insert(of_query.distinct()) {
-                words.append(of_query);
+            let mut query_words = Words::default();
+            self.tokenize(Field::Remembered, query, &mut query_words);
+            if seen.insert(query_words.distinct()) {
+                words.append(query_words);
             }
         }
-        self.post(id, words);
+        self.add_postings(id, words);
         true
     }
 
-    /// Reads the terms of a text.
-    fn read(&mut self, field: Field, text: &str, words: &mut Words) {
+    /// Adds the terms of a text to `words`.
+    fn tokenize(&mut self, field: Field, text: &str, words: &mut Words) {
         let text = normalize(text);
         for piece in pieces(&text) {
             if let Some(terms) = self.spellings.get(piece) {
@@ -328,7 +328,7 @@ impl Index {
     }
 
     fn terms_of(&mut self, piece: &str) -> Box<[(TermId, bool)]> {
-        if self.spellings.len() >= SPELLINGS_MAX {
+        if self.spellings.len() >= MAX_SPELLINGS {
             self.spellings.clear();
         }
         let mut tokens = Vec::new();
@@ -350,18 +350,18 @@ impl Index {
         term
     }
 
-    /// Enters what was read of a document.
-    fn post(&mut self, id: DocumentId, mut words: Words) {
-        let stored = &mut self.documents[id as usize];
+    /// Adds the words of a document to the index.
+    fn add_postings(&mut self, id: DocumentId, mut words: Words) {
+        let document = &mut self.documents[id as usize];
         for (field, length) in words.lengths.into_iter().enumerate() {
-            stored.lengths[field] += length;
+            document.lengths[field] += length;
             self.totals[field].0 += u64::from(length);
             self.totals[field].1 += u64::from(length > 0);
         }
         words.found.sort_unstable();
-        for of_term in words.found.chunk_by(|(left, _), (right, _)| left == right) {
-            let term = of_term[0].0;
-            let is_in_name = of_term[0].1 == Field::Name;
+        for occurrences in words.found.chunk_by(|(left, _), (right, _)| left == right) {
+            let term = occurrences[0].0;
+            let is_in_name = occurrences[0].1 == Field::Name;
             let entry = &mut self.terms[term as usize];
             if entry.postings.is_empty() {
                 self.typos.insert(&entry.text, term);
@@ -372,7 +372,7 @@ impl Index {
                 }
                 entry.names += 1;
             }
-            // New documents mostly come last, and long lists are slow to search.
+            // New documents usually come last, and searching a long list is slow.
             let is_last = entry.postings.last().is_none_or(|last| last.document < id);
             let at = if is_last {
                 entry.postings.len()
@@ -381,18 +381,18 @@ impl Index {
             };
             if entry.postings.get(at).is_none_or(|posting| posting.document != id) {
                 entry.postings.insert(at, Posting { document: id, counts: [0; FIELDS] });
-                stored.terms.push(term);
+                document.terms.push(term);
             }
             let counts = &mut entry.postings[at].counts;
-            for (_, field) in of_term {
+            for (_, field) in occurrences {
                 let count = &mut counts[*field as usize];
                 *count = count.saturating_add(1);
             }
         }
     }
 
-    /// Takes a document out of a term's postings, and forgets a term that has none left.
-    fn withdraw(&mut self, term: TermId, id: DocumentId) {
+    /// Removes a document from a term's postings, and the term when it has none left.
+    fn remove_posting(&mut self, term: TermId, id: DocumentId) {
         let entry = &mut self.terms[term as usize];
         let Ok(at) = entry.postings.binary_search_by_key(&id, |posting| posting.document) else { return };
         let posting = entry.postings.remove(at);
@@ -407,7 +407,7 @@ impl Index {
             self.by_text.remove(&entry.text);
             *entry = Term::default();
             self.free_terms.push(term);
-            // They may name the term that is no more.
+            // The cache may contain the removed term.
             self.spellings.clear();
         }
     }
@@ -416,54 +416,54 @@ impl Index {
         &self.terms[term as usize]
     }
 
-    /// Finds a term that some tool has.
+    /// Returns a term that at least one tool has.
     pub(crate) fn find_term(&self, text: &str) -> Option<TermId> {
         self.by_text.get(text).copied().filter(|term| !self.term(*term).postings.is_empty())
     }
 
-    pub(crate) fn document(&self, id: DocumentId) -> &Stored {
+    pub(crate) fn document(&self, id: DocumentId) -> &IndexedDocument {
         &self.documents[id as usize]
     }
 
-    /// Returns one more than the highest document there is.
+    /// Returns an exclusive upper bound of document ids.
     pub(crate) fn document_bound(&self) -> usize {
         self.documents.len()
     }
 
-    /// Returns the terms of names that contain the stem `part` and are longer.
+    /// Returns the terms of names that contain the stem `part` and are longer than it.
     ///
-    /// The end of a longer word may be stemmed further than that of a shorter one: `weather` stays as it is, and
+    /// The end of a longer word may be stemmed further than that of a shorter one: `weather` is unchanged, but
     /// `getweather` becomes `getweath`.
     pub(crate) fn name_terms_with<'a>(&'a self, part: &'a str) -> impl Iterator<Item = TermId> + 'a {
         let letters = part.chars().count();
-        let shortest = letters.saturating_sub(STEMMED_FURTHER).max(SHORTEST + 1).min(letters);
-        let start_of = |count: usize| part.char_indices().nth(count).map_or(part, |(end, _)| &part[..end]);
-        let starts: Vec<&str> = (shortest..letters).map(start_of).collect();
+        let shortest = letters.saturating_sub(STEMMED_FURTHER).max(MIN_LETTERS + 1).min(letters);
+        let prefix = |count: usize| part.char_indices().nth(count).map_or(part, |(end, _)| &part[..end]);
+        let prefixes: Vec<&str> = (shortest..letters).map(prefix).collect();
         let contains = move |text: &str| {
             text.contains(part) && text.len() > part.len()
-                || starts.iter().any(|start| text.ends_with(start) && text.len() > start.len())
+                || prefixes.iter().any(|prefix| text.ends_with(prefix) && text.len() > prefix.len())
         };
-        let candidates = self.substrings.candidates(start_of(shortest));
+        let candidates = self.substrings.candidates(prefix(shortest));
         candidates.iter().copied().filter(move |term| contains(&self.term(*term).text))
     }
 
-    /// Returns the terms that one slip of the keyboard makes of `word`, some of them more than once.
+    /// Returns the terms that are one typo away from `word`, possibly with duplicates.
     pub(crate) fn terms_near(&self, word: &str) -> impl Iterator<Item = TermId> {
-        self.typos.candidates(word).filter(move |term| is_one_slip(&self.term(*term).text, word))
+        self.typos.candidates(word).filter(move |term| is_one_typo_apart(&self.term(*term).text, word))
     }
 
     pub(crate) fn idf(&self, term: TermId) -> f64 {
-        self.idf_of(self.term(term).postings.len())
+        self.idf_for(self.term(term).postings.len())
     }
 
     pub(crate) fn pair_idf(&self, pair: (TermId, TermId)) -> f64 {
-        self.idf_of(self.pairs.get(&pair).copied().unwrap_or_default() as usize)
+        self.idf_for(self.pairs.get(&pair).copied().unwrap_or_default() as usize)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of documents are far below 2^52")]
-    fn idf_of(&self, documents: usize) -> f64 {
-        let (all, having) = (self.len() as f64, documents as f64);
-        (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
+    fn idf_for(&self, documents: usize) -> f64 {
+        let (all, containing) = (self.len() as f64, documents as f64);
+        (1.0 + (all - containing + 0.5) / (containing + 0.5)).ln()
     }
 
     /// Returns the weights of a document's fields.
@@ -471,7 +471,7 @@ impl Index {
         &self.derived().weights[id as usize]
     }
 
-    /// Returns what a term counts in each document that has it, in the order of its postings.
+    /// Returns the impact of a term in each document that contains it, in the order of its postings.
     pub(crate) fn impacts(&self, term: TermId) -> &[f32] {
         let derived = self.derived();
         derived.impacts[term as usize].get_or_init(|| {
@@ -482,22 +482,22 @@ impl Index {
 
     fn derived(&self) -> &Derived {
         self.derived.get_or_init(|| Derived {
-            weights: self.documents.iter().map(|stored| self.weigh(stored)).collect(),
+            weights: self.documents.iter().map(|document| self.weigh(document)).collect(),
             impacts: vec![OnceLock::new(); self.terms.len()],
         })
     }
 
-    fn weigh(&self, stored: &Stored) -> Weights {
+    fn weigh(&self, document: &IndexedDocument) -> Weights {
         Field::ALL.map(|field| {
             let (weight, by_length) = field.weight();
-            let (words, filled) = self.totals[field as usize];
+            let (words, non_empty) = self.totals[field as usize];
             if words == 0 {
                 return 0.0;
             }
-            // Over the tools that have the field at all: few have keywords, and theirs are not long for that.
+            // The average over tools that have the field: few have keywords, which does not make theirs long.
             #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-            let average = words as f64 / filled as f64;
-            let length = f64::from(stored.lengths[field as usize]);
+            let average = words as f64 / non_empty as f64;
+            let length = f64::from(document.lengths[field as usize]);
             #[expect(clippy::cast_possible_truncation, reason = "seven digits rank as well as sixteen")]
             let weight = (weight / (1.0 - by_length + by_length * length / average)) as f32;
             weight
@@ -505,15 +505,15 @@ impl Index {
     }
 }
 
-/// How soon a term that stands there again stops to count.
+/// How fast repeated occurrences of a term lose weight (BM25's `k1`).
 const SATURATION: f32 = 1.0;
 
-/// Lets every further time count less than the one before.
+/// Dampens a frequency, so that each further occurrence counts less.
 pub(crate) fn saturated(frequency: f32) -> f32 {
     frequency * (SATURATION + 1.0) / (frequency + SATURATION)
 }
 
-/// What was read of a document and not yet entered.
+/// The words of a document that are not in the index yet.
 #[derive(Default)]
 struct Words {
     found: Vec<(TermId, Field)>,
@@ -522,9 +522,9 @@ struct Words {
 }
 
 impl Words {
-    /// Adds terms, each with whether it is a stop word.
+    /// Adds terms, each with a flag for stop words.
     ///
-    /// Stop words of names are kept for queries that hold nothing else, but count in no length and no order.
+    /// Stop words of names are indexed for queries that contain nothing else. They do not count in lengths or pairs.
     fn push(&mut self, field: Field, terms: &[(TermId, bool)]) {
         for &(term, is_stop_word) in terms {
             if !is_stop_word {
@@ -547,7 +547,7 @@ impl Words {
     }
 }
 
-/// Returns the place of the last of so many.
+/// Returns the id of the last of `count` items.
 fn last_id(count: usize) -> u32 {
     u32::try_from(count - 1).expect("invariant: four billion tools or words do not fit into memory")
 }

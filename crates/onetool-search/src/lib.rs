@@ -1,4 +1,4 @@
-//! Ranks tools for a query: an index of every tool, searched with weighted TF-IDF scores that can be explained.
+//! Search over tools: an in-memory index that ranks tools by weighted TF-IDF and explains each score.
 //!
 //! ```
 //! use onetool_search::{Document, Index};
@@ -19,7 +19,7 @@ mod stop_words;
 mod tokenize;
 mod verbs;
 
-pub use document::{Document, Parameters, REMEMBERED_MAX};
+pub use document::{Document, MAX_REMEMBERED, Parameters};
 pub use index::{Field, Index};
 pub use query::MatchKind;
 pub use rank::{Explanation, Hit, Match};

@@ -1,4 +1,4 @@
-//! Words that say nothing about which tool is meant.
+//! Stop words: words that do not help to tell tools apart.
 
 /// Common words, and the parts of contractions split at the apostrophe.
 #[rustfmt::skip]
@@ -16,7 +16,7 @@ const STOP_WORDS: &[&str] = &[
     "you", "your", "yours", "yourself",
 ];
 
-/// Returns whether a lowercase word says nothing about which tool is meant.
+/// Returns whether a lowercase word is a stop word.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }

@@ -1,4 +1,4 @@
-//! What the index promises: which tools are found, in which order, why, and that nothing else matters.
+//! Tests of search results: which tools are found, their order and explanations, and that updates leave no traces.
 
 use std::collections::HashSet;
 
@@ -48,7 +48,7 @@ fn find_5_1_terms_come_from_names_and_descriptions_and_rare_ones_count_more() {
         hit.explanation.terms.iter().map(|it| (&*it.term, it.field, it.kind)).collect();
     assert!(terms.contains(&("registri", Field::Name, MatchKind::Exact)), "{terms:?}");
     assert!(terms.contains(&("task", Field::Description, MatchKind::Exact)), "{terms:?}");
-    // The same word weighs less where more tools have it.
+    // The same word weighs less if more tools have it.
     let part = |tools: &[(&str, &str)]| self::index(tools).search("alpha", 1)[0].explanation.terms[0].part;
     assert!(part(&[("a", "alpha"), ("b", "beta")]) > part(&[("a", "alpha"), ("b", "alpha")]));
 }
@@ -65,19 +65,19 @@ fn find_5_2_every_tool_is_scored_and_the_best_comes_first() {
 }
 
 #[test]
-fn queries_find_what_they_mean() {
+fn queries_find_the_right_tool() {
     let index = index(TOOLS);
     let cases = [
         ("searching webs", "brave.web_search", "stems"),
         ("get forecasts", "weather.getForecast", "camelCase is split"),
-        ("GETFORECAST", "weather.getForecast", "and kept whole"),
-        ("remove a file", "files.delete", "verbs of one meaning"),
+        ("GETFORECAST", "weather.getForecast", "camelCase is also kept whole"),
+        ("remove a file", "files.delete", "verbs with the same meaning"),
         ("forcast", "weather.getForecast", "a letter is missing"),
         ("databsae", "db.query", "two letters are swapped"),
-        ("emial", "mail.send", "in a description, too"),
+        ("emial", "mail.send", "a typo of a word in a description"),
         ("brave.web_search", "brave.web_search", "the canonical name"),
         ("brave_web_search", "brave.web_search", "the flat name"),
-        ("please can you send mail for me", "mail.send", "stop words say nothing"),
+        ("please can you send mail for me", "mail.send", "stop words are ignored"),
     ];
     for (query, expected, why) in cases {
         assert_eq!(names(&index, query).first().map(String::as_str), Some(expected), "{query}: {why}");
@@ -86,7 +86,7 @@ fn queries_find_what_they_mean() {
 }
 
 #[test]
-fn matches_say_why() {
+fn matches_have_a_kind() {
     let index = index(&[("getweather", "It rains"), ("fetch_rain", "Drops")]);
     let kinds = |query: &str| -> Vec<(String, MatchKind)> {
         let hits = index.search(query, 10);
@@ -95,12 +95,12 @@ fn matches_say_why() {
     assert_eq!(kinds("weather"), [("getweath".to_owned(), MatchKind::Substring)]);
     assert_eq!(kinds("read"), [("fetch".to_owned(), MatchKind::Verb)]);
     assert_eq!(kinds("dropps"), [("drop".to_owned(), MatchKind::Typo)]);
-    // A word that some tool has is no typo of another.
+    // A word that a tool has is not a typo.
     assert_eq!(kinds("fetch"), [("fetch".to_owned(), MatchKind::Exact)]);
 }
 
 #[test]
-fn a_term_counts_by_its_field() {
+fn a_term_counts_in_its_field() {
     let in_schema = |name: &str, description: &str| {
         schema(json!({"properties": {name: {"type": "string", "description": description}}}))
     };
@@ -135,7 +135,7 @@ fn ties_are_broken_by_name() {
 }
 
 #[test]
-fn a_sentence_that_fits_well_lifts_its_tool() {
+fn a_tool_that_matches_one_sentence_well_gets_a_bonus() {
     let index = index(TOOLS);
     let hits = index.search("Search the web for Brave. Then send an email to somebody.", 2);
     let found: HashSet<&str> = hits.iter().map(|hit| &*hit.name).collect();
@@ -145,7 +145,7 @@ fn a_sentence_that_fits_well_lifts_its_tool() {
 }
 
 #[test]
-fn values_say_less_than_the_request() {
+fn values_count_less_than_other_words() {
     let index = index(&[("beta", "One thing, 42 times"), ("zeta", "One thing, 7 times")]);
     assert_eq!(names(&index, "zeta 42"), ["zeta", "beta"]);
     assert_eq!(names(&index, "42"), ["beta"]);
@@ -157,7 +157,7 @@ fn values_say_less_than_the_request() {
 }
 
 #[test]
-fn the_parts_of_a_score_are_all_of_it() {
+fn the_parts_of_a_score_add_up_to_it() {
     let index = index(TOOLS);
     for query in
         ["registry list tasks", "Search the web. Then send an emial to somebody", "get forecast", "the"]
@@ -171,14 +171,14 @@ fn the_parts_of_a_score_are_all_of_it() {
 }
 
 #[test]
-fn what_was_removed_leaves_no_trace() {
+fn removed_tools_leave_no_trace() {
     let queries = ["registry list", "weather", "mail somebody", "forcast", "web search. then list the files"];
     let never = index(TOOLS);
     let mut changed = Index::new();
     changed.insert(&document("web.crawl", "Search the web and list every weather page, zebra by zebra"));
     TOOLS.iter().rev().for_each(|(name, description)| changed.insert(&document(name, description)));
     changed.insert(&document("mail.list", "List mails and forecasts of zebras"));
-    changed.insert(&document("web.fetch", "Something that is replaced"));
+    changed.insert(&document("web.fetch", "A description that is replaced"));
     changed.insert(&document("web.fetch", "Fetch a page and return its text"));
     assert!(changed.remove("web.crawl") && changed.remove("mail.list"));
     assert!(!changed.remove("mail.list") && !changed.contains("mail.list"));
@@ -186,7 +186,7 @@ fn what_was_removed_leaves_no_trace() {
     for query in queries {
         assert_eq!(changed.search(query, 10), never.search(query, 10), "{query}");
     }
-    // A word that has gone is unknown again.
+    // The words of removed tools are unknown again.
     assert!(names(&changed, "zebra").is_empty());
     for (name, _) in TOOLS {
         assert!(changed.remove(name));
@@ -195,19 +195,19 @@ fn what_was_removed_leaves_no_trace() {
 }
 
 #[test]
-fn remembered_queries_find_their_tool_again() {
+fn a_remembered_query_finds_its_tool() {
     let mut index = index(TOOLS);
     let before = index.search("web page", 10);
     assert!(names(&index, "umbrella tomorrow").is_empty());
     let queries = ["do I take an umbrella tomorrow".to_owned(), "UMBRELLA, tomorrow: take?".to_owned()];
     assert!(index.set_remembered("weather.getForecast", &queries));
     assert_eq!(names(&index, "umbrella tomorrow"), ["weather.getForecast"]);
-    // The same words again change nothing.
+    // A query with the same words counts once.
     let once = index.search("umbrella", 1)[0].score;
     assert!(index.set_remembered("weather.getForecast", &queries[..1]));
     assert!((index.search("umbrella", 1)[0].score - once).abs() < 1e-12);
     // Only the latest count.
-    let many: Vec<String> = (0..=REMEMBERED_MAX).map(|number| format!("question{number}")).collect();
+    let many: Vec<String> = (0..=MAX_REMEMBERED).map(|number| format!("question{number}")).collect();
     assert!(index.set_remembered("weather.getForecast", &many));
     assert!(names(&index, "umbrella").is_empty());
     let hit = index.search("question10 question0", 1).remove(0);
@@ -242,21 +242,21 @@ fn other_languages_are_searched_too() {
 }
 
 #[test]
-fn odd_input_gets_an_answer() {
+fn unusual_input_is_handled() {
     let long = "x".repeat(300);
     let mut index = index(&[("help", ""), ("about_us", ""), ("🦀", "🦀"), ("", ""), (&long, "long")]);
     assert_eq!(names(&index, "help"), ["help"]);
     assert_eq!(names(&index, "please help me"), ["help"]);
     assert_eq!(names(&index, &long), [&*long]);
-    for nothing in ["", " \n\t", "🦀", "\u{0}\u{7f}\u{202e}", "...", "a"] {
-        assert!(names(&index, nothing).is_empty(), "{nothing:?}");
+    for query in ["", " \n\t", "🦀", "\u{0}\u{7f}\u{202e}", "...", "a"] {
+        assert!(names(&index, query).is_empty(), "{query:?}");
     }
     assert!(index.search("help", 0).is_empty());
     assert_eq!(index.search("help", 1_000_000_000).len(), 1);
     assert!(Index::new().search("help", 5).is_empty());
     assert!(index.remove(&long));
 
-    // More tools than are looked at closely still all come back, in order.
+    // Tools beyond those with a detailed score are returned too, in order.
     for number in 0..500 {
         index.insert(&document(&format!("tool{number:03}"), "alpha beta"));
     }
@@ -266,7 +266,7 @@ fn odd_input_gets_an_answer() {
 }
 
 #[test]
-fn a_huge_query_is_read_in_part() {
+fn a_huge_query_is_truncated() {
     let index = index(TOOLS);
     let huge = "registry list. Then mail! ".repeat(4000);
     assert_eq!(names(&index, &huge)[0], "registry_list");
@@ -275,7 +275,7 @@ fn a_huge_query_is_read_in_part() {
 }
 
 #[test]
-fn schemas_are_read_to_three_levels() {
+fn schemas_are_indexed_to_three_levels() {
     let schema = schema(json!({
         "properties": {
             "city": {"description": "A city", "enum": ["Paris", 7, "Rome"]},
@@ -286,13 +286,13 @@ fn schemas_are_read_to_three_levels() {
         },
         "$defs": {"Other": {"description": "other", "items": {"$ref": "#/$defs/Other"}}},
     }));
-    let parameters = Parameters::of_schema(&schema);
+    let parameters = Parameters::from_schema(&schema);
     assert_eq!(parameters.names, ["city", "list", "second", "third", "choice", "odd"]);
     assert_eq!(parameters.texts[..6], ["A city", "Paris", "Rome", "One", "deep", "left"]);
-    // A reference to itself ends.
+    // A recursive reference terminates.
     assert!(parameters.texts[6..].iter().all(|text| *text == "other") && parameters.texts.len() < 20);
     for odd in [json!({}), json!({"properties": 1, "items": [], "anyOf": {}, "enum": "x", "$ref": "#"})] {
-        assert_eq!(Parameters::of_schema(&self::schema(odd)), Parameters::default());
+        assert_eq!(Parameters::from_schema(&self::schema(odd)), Parameters::default());
     }
 }
 
@@ -306,7 +306,7 @@ fn any_text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn nothing_panics_and_order_does_not_matter(
+    fn no_input_panics_and_order_does_not_matter(
         texts in prop::collection::vec((any_text(), any_text()), 0..12),
         queries in prop::collection::vec(any_text(), 1..4),
         removed in prop::collection::vec(any::<bool>(), 12),

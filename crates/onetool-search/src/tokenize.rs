@@ -1,4 +1,4 @@
-//! Text to tokens: the same for documents and queries.
+//! Tokenization of documents and queries.
 
 use std::borrow::Cow;
 
@@ -7,21 +7,20 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use crate::stop_words::is_stop_word;
 
-/// Longer tokens are cut: a kilobyte of base64 is no word, and two tools hardly differ after so many letters.
-const TOKEN_MAX_CHARS: usize = 64;
+/// Maximum length of a token, in characters; longer ones, such as base64 data, are truncated.
+const MAX_TOKEN_CHARS: usize = 64;
 
-/// A word as the index knows it.
+/// A normalized word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
     /// The stem.
     pub(crate) text: String,
-    /// All of it, in small letters.
+    /// The whole word, in lowercase.
     pub(crate) word: String,
-    /// It says nothing about what is wanted.
     pub(crate) is_stop_word: bool,
 }
 
-/// Returns all tokens of a text in their order.
+/// Returns the tokens of a text, in order.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let text = normalize(text);
     let mut tokens = Vec::new();
@@ -31,13 +30,13 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Appends the tokens of one piece: `YouTube` is you, tube and youtube.
+/// Appends the tokens of one piece: `YouTube` becomes you, tube and youtube.
 pub(crate) fn piece_tokens(piece: &str, tokens: &mut Vec<Token>) {
     if piece.chars().next().is_some_and(is_unspaced) {
         return unspaced_tokens(piece, tokens);
     }
     let mut start = 0;
-    for end in borders(piece) {
+    for end in word_boundaries(piece) {
         tokens.push(token(&piece[start..end]));
         start = end;
     }
@@ -48,7 +47,7 @@ pub(crate) fn piece_tokens(piece: &str, tokens: &mut Vec<Token>) {
 }
 
 fn token(word: &str) -> Token {
-    let word: String = word.chars().flat_map(char::to_lowercase).take(TOKEN_MAX_CHARS).collect();
+    let word: String = word.chars().flat_map(char::to_lowercase).take(MAX_TOKEN_CHARS).collect();
     if is_stop_word(&word) {
         return Token { text: word.clone(), word, is_stop_word: true };
     }
@@ -59,11 +58,11 @@ fn token(word: &str) -> Token {
         _ => Algorithm::English,
     };
     let stem = Stemmer::create(algorithm).stem(&word).into_owned();
-    // A stemmer may take all of a word that is nothing but an ending.
+    // A stemmer may remove the whole word if it looks like a suffix.
     Token { text: if stem.is_empty() { word.clone() } else { stem }, word, is_stop_word: false }
 }
 
-/// Brings different spellings of one character together, and takes accents off Latin letters.
+/// Normalizes characters (NFKC), and removes accents from Latin letters.
 pub(crate) fn normalize(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -77,8 +76,8 @@ pub(crate) fn normalize(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.nfkc().map(fold).collect())
 }
 
-/// Splits a normalized text at all that is neither letter, digit nor mark, and where a script begins or ends that
-/// puts no spaces between its words.
+/// Splits a normalized text at characters that are not letters, digits or combining marks, and where a script without
+/// spaces between words begins or ends.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c));
     text.split(move |c| !is_word(c)).flat_map(|run| {
@@ -93,8 +92,8 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Chinese, Japanese, Korean, Thai, Lao, Burmese and Khmer: words run together there, or have endings that no
-/// stemmer of ours knows.
+/// Returns whether a character is Chinese, Japanese, Korean, Thai, Lao, Burmese or Khmer: scripts without spaces between
+/// words, or with endings that none of our stemmers supports.
 fn is_unspaced(c: char) -> bool {
     c >= '\u{e00}'
         && matches!(c,
@@ -103,33 +102,34 @@ fn is_unspaced(c: char) -> bool {
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Appends every character, and every two neighbours.
+/// Appends every character and every pair of adjacent characters.
 fn unspaced_tokens(run: &str, tokens: &mut Vec<Token>) {
-    let mut before = None;
+    let mut previous = None;
     for (at, c) in run.char_indices() {
         let end = at + c.len_utf8();
-        for start in [before, Some(at)].into_iter().flatten() {
+        for start in [previous, Some(at)].into_iter().flatten() {
             let text = run[start..end].to_owned();
             tokens.push(Token { word: text.clone(), text, is_stop_word: false });
         }
-        before = Some(at);
+        previous = Some(at);
     }
 }
 
-/// Returns where a new word begins inside a piece: `fooBar`, `HTTPServer`, `area51`.
-fn borders(piece: &str) -> impl Iterator<Item = usize> {
+/// Returns where words begin inside a piece such as `fooBar`, `HTTPServer` or `area51`.
+fn word_boundaries(piece: &str) -> impl Iterator<Item = usize> {
     let mut characters = piece.char_indices().peekable();
-    let mut before = None;
+    let mut previous = None;
     std::iter::from_fn(move || {
         loop {
             let (at, c) = characters.next()?;
             let next_is_lower = characters.peek().is_some_and(|(_, next)| next.is_lowercase());
-            let is_border = before.is_some_and(|before: char| {
-                before.is_numeric() != c.is_numeric()
-                    || c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && next_is_lower)
+            let is_boundary = previous.is_some_and(|previous: char| {
+                previous.is_numeric() != c.is_numeric()
+                    || c.is_uppercase()
+                        && (previous.is_lowercase() || previous.is_uppercase() && next_is_lower)
             });
-            before = Some(c);
-            if is_border {
+            previous = Some(c);
+            if is_boundary {
                 return Some(at);
             }
         }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn long_tokens_are_cut() {
+    fn long_tokens_are_truncated() {
         assert_eq!(texts(&"x".repeat(1000)), ["x".repeat(64)]);
     }
 

@@ -1,4 +1,4 @@
-//! Verbs with the same meaning.
+//! Verbs with similar meanings.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ const VERBS: &[&str] = &[
     "plan organize organise arrange",
 ];
 
-/// The groups that each verb is in, by its stem.
+/// For each verb's stem, the other verbs in its groups.
 static GROUPS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
     let mut groups: HashMap<String, Vec<String>> = HashMap::new();
     for verbs in VERBS {
@@ -48,7 +48,7 @@ static GROUPS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
     groups
 });
 
-/// Returns the stems of the verbs with about the same meaning as the one with this stem.
+/// Returns the stems of verbs whose meaning is similar to the one with this stem.
 pub(crate) fn same_verbs(stem: &str) -> &'static [String] {
     GROUPS.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verb_has_the_others_of_all_its_groups() {
+    fn a_verb_has_the_other_verbs_of_all_its_groups() {
         assert!(["purchas", "book"].iter().all(|verb| same_verbs("order").iter().any(|other| other == verb)));
         assert!(!same_verbs("order").iter().any(|other| other == "order"));
         assert!(same_verbs("weather").is_empty());

@@ -1,26 +1,26 @@
-//! Type hints → JSON Schema.
+//! Conversion of type hints to JSON Schema.
 
 use onetool_core::{JsonObject, shorten};
 use ruff_python_ast::{Expr, ExprSubscript, Operator};
 use ruff_text_size::Ranged as _;
 use serde_json::{Value, json};
 
-use crate::run::literal_value;
+use crate::syntax::literal_value;
 
-/// Longest hint that is shown, in characters.
-const HINT_SHOWN: usize = 100;
+/// Maximum length of a hint that is shown, in characters.
+const MAX_SHOWN: usize = 100;
 
-/// Returns the schema of a hint; one that says nothing we know allows anything.
+/// Returns the schema of a hint. The schema of an unknown hint allows any value.
 pub(super) fn schema(hint: &Expr) -> JsonObject {
     match hint {
-        Expr::NoneLiteral(_) => of_type("null"),
+        Expr::NoneLiteral(_) => typed("null"),
         Expr::Name(name) => named(name.id.as_str()),
         Expr::Attribute(attribute) => named(attribute.attr.as_str()),
         Expr::BinOp(operation) if operation.op == Operator::BitOr => {
             union([&*operation.left, &*operation.right])
         }
         Expr::Subscript(subscript) => subscripted(subscript),
-        // A hint in quotes, for a name that is defined further down.
+        // A quoted hint, which may refer to a name that is defined later.
         Expr::StringLiteral(text) => match ruff_python_parser::parse_expression(text.value.to_str()) {
             Ok(parsed) if !matches!(&*parsed.syntax().body, Expr::StringLiteral(_)) => {
                 schema(&parsed.syntax().body)
@@ -31,41 +31,41 @@ pub(super) fn schema(hint: &Expr) -> JsonObject {
     }
 }
 
-/// Returns a hint as it is written, on one line and without quotes around it.
+/// Returns a hint as written in the source, on one line and without quotes.
 pub(super) fn text(hint: &Expr, source: &str) -> String {
     let text = match hint {
         Expr::StringLiteral(text) => text.value.to_str(),
         other => &source[other.range().to_std_range()],
     };
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    shorten(&line, HINT_SHOWN).into_owned()
+    shorten(&line, MAX_SHOWN).into_owned()
 }
 
-/// Returns the schema that a default value suggests.
-pub(super) fn schema_of_value(value: &Value) -> JsonObject {
+/// Returns the schema for the type of a default value.
+pub(super) fn schema_from_default(value: &Value) -> JsonObject {
     match value {
         Value::Null => JsonObject::new(),
-        Value::Bool(_) => of_type("boolean"),
-        Value::Number(number) => of_type(if number.is_f64() { "number" } else { "integer" }),
-        Value::String(_) => of_type("string"),
-        Value::Array(_) => of_type("array"),
-        Value::Object(_) => of_type("object"),
+        Value::Bool(_) => typed("boolean"),
+        Value::Number(number) => typed(if number.is_f64() { "number" } else { "integer" }),
+        Value::String(_) => typed("string"),
+        Value::Array(_) => typed("array"),
+        Value::Object(_) => typed("object"),
     }
 }
 
-fn of_type(name: &str) -> JsonObject {
+fn typed(name: &str) -> JsonObject {
     JsonObject::from_iter([("type".to_owned(), name.into())])
 }
 
 fn named(name: &str) -> JsonObject {
     match name {
-        "str" | "bytes" => of_type("string"),
-        "int" => of_type("integer"),
-        "float" => of_type("number"),
-        "bool" => of_type("boolean"),
-        "dict" | "Dict" | "Mapping" | "MutableMapping" => of_type("object"),
-        name if is_list(name) => of_type("array"),
-        "None" => of_type("null"),
+        "str" | "bytes" => typed("string"),
+        "int" => typed("integer"),
+        "float" => typed("number"),
+        "bool" => typed("boolean"),
+        "dict" | "Dict" | "Mapping" | "MutableMapping" => typed("object"),
+        name if is_list(name) => typed("array"),
+        "None" => typed("null"),
         _ => JsonObject::new(),
     }
 }
@@ -93,25 +93,25 @@ fn subscripted(hint: &ExprSubscript) -> JsonObject {
         Expr::Attribute(attribute) => attribute.attr.as_str(),
         _ => return JsonObject::new(),
     };
-    let inside: &[Expr] = match &*hint.slice {
+    let arguments: &[Expr] = match &*hint.slice {
         Expr::Tuple(tuple) => &tuple.elts,
         one => std::slice::from_ref(one),
     };
-    match (name, inside) {
-        ("Optional", [inner]) => merged(vec![schema(inner), of_type("null")]),
-        ("Union", inside) => union(inside),
+    match (name, arguments) {
+        ("Optional", [inner]) => any_of(vec![schema(inner), typed("null")]),
+        ("Union", variants) => union(variants),
         ("Literal", values) => {
             let values: Option<Vec<Value>> = values.iter().map(literal_value).collect();
             values.map_or_else(JsonObject::new, |it| JsonObject::from_iter([("enum".to_owned(), it.into())]))
         }
-        ("Annotated", [inner, notes @ ..]) => {
+        ("Annotated", [inner, metadata @ ..]) => {
             let mut schema = schema(inner);
-            let text = notes.iter().find_map(|note| literal_value(note)?.as_str().map(str::to_owned));
+            let text = metadata.iter().find_map(|it| literal_value(it)?.as_str().map(str::to_owned));
             schema.extend(text.map(|text| ("description".to_owned(), text.into())));
             schema
         }
         ("dict" | "Dict" | "Mapping" | "MutableMapping", [_, value]) => {
-            let mut object = of_type("object");
+            let mut object = typed("object");
             let values = schema(value);
             if !values.is_empty() {
                 object.insert("additionalProperties".into(), values.into());
@@ -125,7 +125,7 @@ fn subscripted(hint: &ExprSubscript) -> JsonObject {
 }
 
 fn list_of(item: &Expr) -> JsonObject {
-    let mut list = of_type("array");
+    let mut list = typed("array");
     let items = schema(item);
     if !items.is_empty() {
         list.insert("items".into(), items.into());
@@ -134,11 +134,11 @@ fn list_of(item: &Expr) -> JsonObject {
 }
 
 fn union<'a>(hints: impl IntoIterator<Item = &'a Expr>) -> JsonObject {
-    merged(hints.into_iter().map(schema).collect())
+    any_of(hints.into_iter().map(schema).collect())
 }
 
-/// Joins alternatives: plain types become one list of types, anything else `anyOf`.
-fn merged(variants: Vec<JsonObject>) -> JsonObject {
+/// Combines alternatives: plain types into one list of types, anything else with `anyOf`.
+fn any_of(variants: Vec<JsonObject>) -> JsonObject {
     if variants.iter().any(JsonObject::is_empty) {
         return JsonObject::new();
     }
@@ -153,7 +153,7 @@ fn merged(variants: Vec<JsonObject>) -> JsonObject {
             JsonObject::from_iter([("type".to_owned(), flat.collect::<Vec<_>>().into())])
         }
         None => {
-            // `a | b | c` is read as `(a | b) | c`; one level says the same.
+            // `a | b | c` is parsed as `(a | b) | c`, which is flattened to one level.
             let flat = variants.into_iter().flat_map(|mut variant| match variant.remove("anyOf") {
                 Some(Value::Array(inner)) if variant.is_empty() => inner,
                 Some(inner) => {

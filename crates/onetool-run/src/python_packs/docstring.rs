@@ -1,19 +1,19 @@
-//! Docstrings: what a function does, and what its parameters mean.
+//! Parsing of docstrings into a description and descriptions of parameters.
 
 use indexmap::IndexMap;
 
-/// A docstring, taken apart.
+/// A parsed docstring.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Docstring {
-    /// All of it but the parameters.
+    /// The text without the parameters.
     pub(super) description: String,
     pub(super) parameters: IndexMap<String, String>,
 }
 
 impl Docstring {
-    /// Takes a docstring apart. Parameters stand in an `Args:` section, or behind `:param name:`.
+    /// Parses a docstring. Parameters are described in an `Args:` section or after `:param name:`.
     pub(super) fn parse(text: &str) -> Self {
-        let lines = dedented(text);
+        let lines = clean(text);
         let mut description: Vec<&str> = Vec::new();
         let mut parameters = IndexMap::new();
         let mut rest = lines.iter().map(String::as_str).peekable();
@@ -35,16 +35,16 @@ impl Docstring {
             }
         }
         let description = description.join("\n").trim().to_owned();
-        Self { description: without_wide_gaps(&description), parameters }
+        Self { description: collapse_blank_lines(&description), parameters }
     }
 }
 
-/// Reads `name (type): text` entries; lines that are indented deeper go on with the text.
+/// Parses `name (type): text` entries; lines that are indented deeper continue the text.
 fn read_section(lines: &[&str], parameters: &mut IndexMap<String, String>) {
-    let filled = || lines.iter().filter(|line| !line.trim().is_empty());
-    let Some(level) = filled().map(|line| indent(line)).min() else { return };
+    let non_blank = || lines.iter().filter(|line| !line.trim().is_empty());
+    let Some(level) = non_blank().map(|line| indent(line)).min() else { return };
     let mut current: Option<String> = None;
-    for line in filled() {
+    for line in non_blank() {
         let entry = (indent(line) == level).then(|| line.trim().split_once(':')).flatten();
         match (entry, &current) {
             (Some((head, text)), _) => {
@@ -73,7 +73,7 @@ fn is_parameter_heading(line: &str) -> bool {
     matches!(line.trim_end(), "Args:" | "Arguments:" | "Parameters:" | "Params:")
 }
 
-/// Reads `:param name: text` and `:param type name: text`.
+/// Parses `:param name: text` and `:param type name: text`.
 fn sphinx_parameter(line: &str) -> Option<(&str, &str)> {
     let (head, text) = line.trim().strip_prefix(":param ")?.split_once(':')?;
     Some((head.split_whitespace().last()?, text.trim()))
@@ -83,8 +83,8 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Takes the indentation of all lines but the first away, as Python's `inspect.cleandoc` does.
-fn dedented(text: &str) -> Vec<String> {
+/// Removes the common indentation of all lines but the first, as Python's `inspect.cleandoc` does.
+fn clean(text: &str) -> Vec<String> {
     let text = text.replace('\t', "        ");
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().trim().to_owned();
@@ -95,8 +95,8 @@ fn dedented(text: &str) -> Vec<String> {
     std::iter::once(first).chain(rest).collect()
 }
 
-/// A section that was taken out leaves no hole.
-fn without_wide_gaps(text: &str) -> String {
+/// Collapses consecutive blank lines, which removed sections leave behind.
+fn collapse_blank_lines(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains("\n\n\n") {
         text = text.replace("\n\n\n", "\n\n");

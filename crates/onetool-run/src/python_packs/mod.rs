@@ -1,4 +1,4 @@
-//! Python files as packs: every function is a tool, its signature the schema, its docstring the description.
+//! Packs from Python files: each public function is a tool with a schema from its signature and docstring.
 
 mod annotation;
 mod docstring;
@@ -14,9 +14,9 @@ use self::module::Module;
 use crate::python_pack::PythonPack;
 use crate::run::{PythonBody, PythonTool, Runner};
 
-const MAX_FILE: u64 = 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Reads the packs in the files that match the patterns. A file that is not a pack does not affect the others.
+/// Loads the packs from the files that match the patterns. An invalid file does not affect the others.
 pub(crate) fn load(patterns: &[PathBuf], runner: Option<&Arc<Runner>>) -> Vec<Result<PythonPack, PackError>> {
     matching_files(patterns).into_iter().map(|path| read(&path?, runner)).collect()
 }
@@ -24,14 +24,14 @@ pub(crate) fn load(patterns: &[PathBuf], runner: Option<&Arc<Runner>>) -> Vec<Re
 fn read(path: &Path, runner: Option<&Arc<Runner>>) -> Result<PythonPack, PackError> {
     let failed = |line, reason: String| PackError::from_file(path, line, reason);
     let size = std::fs::metadata(path).map_err(|error| failed(None, error.to_string()))?.len();
-    if size > MAX_FILE {
-        return Err(failed(None, format!("the file has {size} bytes, more than the limit of {MAX_FILE}")));
+    if size > MAX_FILE_BYTES {
+        return Err(failed(None, format!("file is too large: {size} bytes (limit {MAX_FILE_BYTES})")));
     }
     let source = std::fs::read_to_string(path).map_err(|error| failed(None, error.to_string()))?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let module = Module::parse(&source, &stem).map_err(|error| failed(error.line, error.reason))?;
     if module.functions.is_empty() {
-        return Err(failed(None, "it has no function whose name does not begin with '_'".into()));
+        return Err(failed(None, "no functions found (names that begin with '_' are skipped)".into()));
     }
     let file_name: Arc<str> =
         path.file_name().map_or_else(|| "pack.py".into(), |name| name.to_string_lossy().into());

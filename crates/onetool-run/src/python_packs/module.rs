@@ -1,4 +1,4 @@
-//! What a pack file says about itself, read off its parsed tree. Nothing of it is run.
+//! Parsing of pack files: the pack's name and its functions, from the syntax tree. No code is run.
 
 use onetool_core::JsonObject;
 use ruff_python_ast::{Expr, Parameters, Stmt, StmtFunctionDef};
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::annotation;
 use super::docstring::Docstring;
-use crate::run::literal_value;
+use crate::syntax::{is_nested_deeper_than, line_at, literal_value};
 
-/// Brackets nested deeper than this are no pack; the parser is not asked.
+/// Maximum nesting of brackets; files above it are rejected before they reach the parser.
 const MAX_NESTING: usize = 100;
 
 /// A pack file.
@@ -27,11 +27,11 @@ pub(super) struct Function {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) schema: JsonObject,
-    /// The type that it is annotated to return. Python does not hold it to that, and neither do we.
+    /// The annotated return type. It is not checked, as in Python.
     pub(super) returns: Option<String>,
 }
 
-/// What is wrong with a file.
+/// An invalid pack file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ModuleError {
     pub(super) line: Option<u32>,
@@ -39,17 +39,16 @@ pub(super) struct ModuleError {
 }
 
 impl Module {
-    /// Reads a file; `default_name` is the pack's name if the file does not say `pack = "…"`.
+    /// Parses a file. `default_name` is the pack's name if the file does not contain `pack = "…"`.
     pub(super) fn parse(source: &str, default_name: &str) -> Result<Self, ModuleError> {
-        let at = |offset: TextSize, reason: String| {
-            let line = source[..offset.to_usize().min(source.len())].matches('\n').count() + 1;
-            ModuleError { line: u32::try_from(line).ok(), reason }
-        };
-        if is_nested_deeper(source, MAX_NESTING) {
-            return Err(ModuleError { line: None, reason: "its brackets nest too deeply".into() });
+        let error_at =
+            |offset: TextSize, reason: String| ModuleError { line: Some(line_at(source, offset)), reason };
+        if is_nested_deeper_than(MAX_NESTING, source) {
+            let reason = format!("brackets are nested more than {MAX_NESTING} deep");
+            return Err(ModuleError { line: None, reason });
         }
         let parsed = ruff_python_parser::parse_module(source)
-            .map_err(|error| at(error.location.start(), format!("it is no Python: {}", error.error)))?;
+            .map_err(|error| error_at(error.location.start(), format!("invalid Python: {}", error.error)))?;
         let body = &parsed.syntax().body;
         let mut pack = default_name.to_owned();
         let mut functions: Vec<Function> = Vec::new();
@@ -58,14 +57,16 @@ impl Module {
                 Stmt::Assign(assign) if assign.targets.iter().any(|target| is_name(target, "pack")) => {
                     pack = match &*assign.value {
                         Expr::StringLiteral(name) => name.value.to_str().to_owned(),
-                        other => return Err(at(other.start(), "'pack' has to be a string literal".into())),
+                        other => {
+                            return Err(error_at(other.start(), "'pack' must be a string literal".into()));
+                        }
                     };
                 }
                 Stmt::FunctionDef(function) if !function.name.starts_with('_') => {
                     // A later definition replaces an earlier one, as in Python.
                     functions.retain(|earlier| earlier.name != function.name.as_str());
-                    let read = Function::read(function, source);
-                    functions.push(read.map_err(|reason| at(function.name.start(), reason))?);
+                    let parsed = Function::parse(function, source);
+                    functions.push(parsed.map_err(|reason| error_at(function.name.start(), reason))?);
                 }
                 _ => {}
             }
@@ -76,7 +77,7 @@ impl Module {
 }
 
 impl Function {
-    fn read(function: &StmtFunctionDef, source: &str) -> Result<Self, String> {
+    fn parse(function: &StmtFunctionDef, source: &str) -> Result<Self, String> {
         let docstring = docstring(&function.body).map(Docstring::parse).unwrap_or_default();
         let schema = schema(&function.parameters, &docstring)
             .map_err(|reason| format!("function '{}': {reason}", function.name))?;
@@ -88,10 +89,10 @@ impl Function {
 fn schema(parameters: &Parameters, docstring: &Docstring) -> Result<JsonObject, String> {
     if let Some(parameter) = parameters.posonlyargs.first() {
         let name = &parameter.parameter.name;
-        return Err(format!("arguments come by name, so '{name}' cannot be positional-only"));
+        return Err(format!("'{name}' cannot be positional-only; arguments are passed by name"));
     }
     if let Some(parameter) = &parameters.vararg {
-        return Err(format!("arguments come by name, so there can be no '*{}'", parameter.name));
+        return Err(format!("'*{}' is not supported; arguments are passed by name", parameter.name));
     }
     let (mut properties, mut required) = (JsonObject::new(), Vec::new());
     for parameter in parameters.args.iter().chain(&parameters.kwonlyargs) {
@@ -100,7 +101,7 @@ fn schema(parameters: &Parameters, docstring: &Docstring) -> Result<JsonObject, 
         let value = default.and_then(literal_value);
         let mut property = match &parameter.parameter.annotation {
             Some(annotation) => annotation::schema(annotation),
-            None => value.as_ref().map_or_else(JsonObject::new, annotation::schema_of_value),
+            None => value.as_ref().map_or_else(JsonObject::new, annotation::schema_from_default),
         };
         if let Some(description) = docstring.parameters.get(&name) {
             property.insert("description".into(), description.as_str().into());
@@ -135,17 +136,4 @@ fn docstring(body: &[Stmt]) -> Option<&str> {
 
 fn is_name(target: &Expr, wanted: &str) -> bool {
     matches!(target, Expr::Name(name) if name.id.as_str() == wanted)
-}
-
-/// Counts brackets in strings and comments too, which errs on the safe side.
-fn is_nested_deeper(source: &str, limit: usize) -> bool {
-    let mut depth = 0_usize;
-    source.bytes().any(|byte| {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth > limit
-    })
 }

@@ -1,4 +1,4 @@
-//! What is read off a pack file.
+//! Tests of pack files, type hints and docstrings.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,14 @@ fn parse(source: &str) -> Module {
     Module::parse(source, "weather").unwrap()
 }
 
-/// Returns the properties of the one parameter of `def f(x: HINT)`.
-fn of_hint(hint: &str) -> Value {
+/// Returns the schema of the parameter in `def f(x: HINT)`.
+fn schema_of(hint: &str) -> Value {
     let module = parse(&format!("def f(x: {hint}): ..."));
     module.functions[0].schema["properties"]["x"].clone()
 }
 
 #[test]
-fn a_file_becomes_a_pack_and_its_public_functions_tools() {
+fn the_public_functions_of_a_file_become_tools() {
     let module = parse(
         r#"
 """Weather for cities.
@@ -32,12 +32,12 @@ def _helper(x): return x
 async def now(city: str, *, days: int = 1, units="metric", tags: list[str] | None = None, **more) -> dict:
     """Fetch current weather.
 
-    Longer words about it.
+    More details.
 
     Args:
         city (str): Name of the city,
             in English.
-        days: How many days.
+        days: Number of days.
 
     Returns:
         One line per day.
@@ -54,13 +54,13 @@ def ping():
     let names: Vec<&str> = module.functions.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["now", "ping"]);
     let now = &module.functions[0];
-    let description = "Fetch current weather.\n\nLonger words about it.\n\nReturns:\n    One line per day.";
+    let description = "Fetch current weather.\n\nMore details.\n\nReturns:\n    One line per day.";
     assert_eq!(now.description, description);
     let schema = json!({
         "type": "object",
         "properties": {
             "city": {"type": "string", "description": "Name of the city, in English."},
-            "days": {"type": "integer", "description": "How many days.", "default": 1},
+            "days": {"type": "integer", "description": "Number of days.", "default": 1},
             "units": {"type": "string", "default": "metric"},
             "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
         },
@@ -98,19 +98,19 @@ fn type_hints_become_schemas() {
         ("tuple[int, str]", json!({"type": "array"})),
         ("dict[str, Any]", json!({"type": "object"})),
         ("Literal['a', 'b', 3]", json!({"enum": ["a", "b", 3]})),
-        ("Annotated[int, 'How many.']", json!({"type": "integer", "description": "How many."})),
+        ("Annotated[int, 'Count.']", json!({"type": "integer", "description": "Count."})),
         ("'list[str]'", json!({"type": "array", "items": {"type": "string"}})),
         ("Any", json!({})),
-        ("Whatever[int]", json!({})),
-        ("str | Whatever", json!({})),
+        ("Unknown[int]", json!({})),
+        ("str | Unknown", json!({})),
     ];
     for (hint, schema) in table {
-        assert_eq!(of_hint(hint), schema, "{hint}");
+        assert_eq!(schema_of(hint), schema, "{hint}");
     }
 }
 
 #[test]
-fn docstrings_name_their_parameters_in_two_ways() {
+fn parameters_are_described_in_a_section_or_in_sphinx_fields() {
     let text = "Does it.\n\n    :param str city: The city,\n        in English.\n    :param days: Days.\n    :returns: text\n    ";
     let docstring = Docstring::parse(text);
     assert_eq!(docstring.description, "Does it.\n\n:returns: text");
@@ -122,18 +122,18 @@ fn docstrings_name_their_parameters_in_two_ways() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn errors_have_a_line() {
     let wrong = |source: &str| Module::parse(source, "weather").unwrap_err();
     let at = |line, reason: &str| ModuleError { line: Some(line), reason: reason.to_owned() };
-    assert_eq!(wrong("x = 1\npack = 1 + 1\n"), at(2, "'pack' has to be a string literal"));
+    assert_eq!(wrong("x = 1\npack = 1 + 1\n"), at(2, "'pack' must be a string literal"));
     assert_eq!(
         wrong("\ndef f(*items): ..."),
-        at(2, "function 'f': arguments come by name, so there can be no '*items'")
+        at(2, "function 'f': '*items' is not supported; arguments are passed by name")
     );
     assert_eq!(
         wrong("def f(a, /): ..."),
-        at(1, "function 'f': arguments come by name, so 'a' cannot be positional-only")
+        at(1, "function 'f': 'a' cannot be positional-only; arguments are passed by name")
     );
     assert_eq!(wrong("def f(:\n").line, Some(1));
-    assert!(wrong(&"(".repeat(200)).reason.contains("nest too deeply"));
+    assert_eq!(wrong(&"(".repeat(200)).reason, "brackets are nested more than 100 deep");
 }

@@ -1,21 +1,21 @@
-//! From the arguments of a Python call to the arguments of a tool.
+//! Binding of the arguments of a Python call to the parameters of a tool.
 
 use onetool_core::{JsonObject, ToolSpec, abbreviate, parameters};
 use serde_json::Value;
 
-/// Arguments that do not fit the tool's parameters.
+/// Arguments that do not match the tool's parameters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ArgumentsError {
     #[error("{tool} takes {takes} positional arguments but {given} were given; signature: {signature}")]
     TooMany { tool: String, takes: usize, given: usize, signature: String },
-    #[error("{tool} got two values for '{name}'; signature: {signature}")]
-    Twice { tool: String, name: String, signature: String },
+    #[error("{tool} got multiple values for '{name}'; signature: {signature}")]
+    Duplicate { tool: String, name: String, signature: String },
     #[error("{tool} has no parameter '{name}'; signature: {signature}")]
     Unknown { tool: String, name: String, signature: String },
 }
 
-/// Gives every argument the name of its parameter: positional ones in the order of the schema, abbreviated ones by
-/// the first parameter that begins so. The exact name wins.
+/// Returns the arguments under their parameters' names. Positional arguments bind in the order of the schema. A keyword
+/// may be a prefix of a parameter's name; the exact name wins, then the first match in the order of the schema.
 pub(crate) fn bind(
     spec: &ToolSpec,
     args: Vec<Value>,
@@ -46,7 +46,7 @@ pub(crate) fn bind(
             }
         };
         if bound.contains_key(&name) {
-            return Err(ArgumentsError::Twice { tool: tool(), name, signature: spec.short_signature() });
+            return Err(ArgumentsError::Duplicate { tool: tool(), name, signature: spec.short_signature() });
         }
         bound.insert(name, value);
     }
@@ -57,7 +57,7 @@ fn abbreviated<'a, 'b>(names: &'b [&'a str], given: &str) -> Option<&'b &'a str>
     names.iter().find(|name| !given.is_empty() && name.starts_with(given))
 }
 
-/// Tells whether a schema takes parameters that it does not name.
+/// Returns whether a schema accepts parameters that it does not list.
 fn is_open(schema: &JsonObject) -> bool {
     match schema.get("additionalProperties") {
         Some(Value::Bool(open)) => *open,
@@ -95,7 +95,9 @@ mod tests {
              count: int = '...', country: str = '...')"
         );
         assert!(
-            bound(vec![json!("a")], json!({"query": "b"})).unwrap_err().contains("two values for 'query'")
+            bound(vec![json!("a")], json!({"query": "b"}))
+                .unwrap_err()
+                .contains("multiple values for 'query'")
         );
     }
 

@@ -1,73 +1,71 @@
-//! Calls that code makes: from a Python name and arguments to dispatch, and from the answer to a Python value.
+//! Tool calls from code: resolves Python names, dispatches calls and converts results to Python values.
 
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{
-    CallContext, ContentBlock, JsonObject, Schema, ToolError, ToolOutput, ToolSpec, abbreviate,
+    CallContext, ContentBlock, JsonObject, Schema, ToolError, ToolOutput, ToolSpec, abbreviate, json_size,
     parse_bounded_json, similar_names,
 };
 use onetool_sandbox::{ExtraContent, Host, HostCall, HostError, HostReply, NameKind};
+use onetool_server::catalog::{Catalog, Entry};
+use onetool_server::{CallError, Server};
 use serde_json::{Value, json};
 
 use super::arguments::bind;
 use super::attachments::Attachments;
 use super::python_names::PythonNames;
-use super::response::OtAnswers;
+use super::response::OtResults;
 use crate::shortcuts::Shortcuts;
-use onetool_core::json_size;
-use onetool_server::CallError;
-use onetool_server::Server;
-use onetool_server::catalog::{Catalog, Entry};
 
-/// How many names a hint holds, of those that look alike, were renamed or exist at all.
+/// Maximum number of names in a hint: similar names, renamed tools, and tools of a pack.
 const MAX_NEAR: usize = 3;
 const MAX_RENAMES: usize = 5;
 const MAX_LISTED: usize = 50;
-/// How many unknown names of one run get a hint, each of which looks through the whole catalog.
+/// Maximum number of unknown names per run that get a hint; each hint searches the whole catalog.
 const MAX_HINTS: usize = 16;
-/// The pack whose answers have a text of their own.
+/// The pack whose results have their own text form.
 const OT: &str = "ot";
-/// The tool whose answers are pages of stored results.
-const PAGES: &str = "ot.result";
+/// The tool that returns pages of stored results.
+const OT_RESULT: &str = "ot.result";
 
-/// What one run may call, as it was when the run began.
-pub(crate) struct Calls {
+/// The tools that a run can call: a snapshot from when the run started.
+pub(crate) struct HostCalls {
     server: Server,
     catalog: Arc<Catalog>,
     names: Arc<PythonNames>,
     cx: CallContext,
-    told: Mutex<Told>,
+    summary: Mutex<CallSummary>,
 }
 
-/// What the calls of a run brought in.
+/// What the calls of a run returned.
 #[derive(Default)]
-pub(crate) struct Told {
-    pub(crate) ot_answers: OtAnswers,
+pub(crate) struct CallSummary {
+    pub(crate) ot_results: OtResults,
     pub(crate) attachments: Attachments,
     pub(crate) bytes: usize,
     pub(crate) calls: usize,
-    /// Whether a tool of a source was called that the operator does not trust: all that follows may come from it.
+    /// Whether a tool of an untrusted source was called. If so, the run's output may contain its content.
     pub(crate) is_untrusted: bool,
 }
 
-impl Calls {
+impl HostCalls {
     pub(crate) fn new(
         server: Server,
         catalog: Arc<Catalog>,
         names: Arc<PythonNames>,
         cx: CallContext,
     ) -> Self {
-        Self { server, catalog, names, cx, told: Mutex::default() }
+        Self { server, catalog, names, cx, summary: Mutex::default() }
     }
 
-    /// Takes what the calls brought in.
-    pub(crate) fn told(&self) -> Told {
-        std::mem::take(&mut *self.told.lock().unpoisoned())
+    /// Takes the summary of the calls so far.
+    pub(crate) fn take_summary(&self) -> CallSummary {
+        std::mem::take(&mut *self.summary.lock().unpoisoned())
     }
 
-    /// Returns the tool that a name in code stands for; an alias stands for its target.
+    /// Returns the tool that a name in code refers to, directly or through an alias.
     pub(crate) fn tool(&self, name: &str) -> Option<&Arc<Entry>> {
         let target = Shortcuts::of(&self.catalog).aliases.resolve(name).unwrap_or(name);
         self.names.tool(&self.catalog, target)
@@ -78,15 +76,15 @@ impl Calls {
         self.names.pack(name).is_some() || self.tool(name).is_some()
     }
 
-    /// Makes one call.
+    /// Calls a tool.
     pub(crate) async fn call(&self, call: HostCall) -> Result<HostReply, HostError> {
         let entry = self.tool(&call.name).ok_or_else(|| self.unknown(&call.name))?;
         let spec = entry.spec();
         let raised = |kind: &str, message: String| HostError { kind: kind.to_owned(), message };
         if entry.is_untrusted() {
-            self.told.lock().unpoisoned().is_untrusted = true;
+            self.summary.lock().unpoisoned().is_untrusted = true;
         }
-        // What may not be called need not be called right, and its signature is nobody's business: dispatch refuses it.
+        // A denied tool gets no arguments: dispatch refuses the call, and a binding error would reveal its signature.
         let args = if self.catalog.rules().policy.shows(&spec.name) {
             bind(spec, call.args, call.kwargs).map_err(|error| raised("TypeError", error.to_string()))?
         } else {
@@ -110,23 +108,23 @@ impl Calls {
                 raised(kind, message)
             })?;
         let is_ot = spec.name.pack() == Some(OT);
-        // What the `ot` pack answers as an error is a text that code can look at; what it raises came as an error above.
+        // The `ot` pack returns some errors as text that code can inspect. Those that it raises were handled above.
         if output.is_error && !is_ot {
             let message =
-                format!("{}: {}; signature: {}", spec.name, text_of(&output), spec.short_signature());
+                format!("{}: {}; signature: {}", spec.name, joined_text(&output), spec.short_signature());
             return Err(raised("ToolError", message));
         }
-        let text = is_ot.then(|| text_of(&output));
-        let attachable = Attachments::of(&output.content);
-        let answer = answer_of(output, is_wrapped(spec));
-        let mut told = self.told.lock().unpoisoned();
-        told.calls += 1;
-        told.bytes += json_size(&answer.value);
-        told.attachments.extend(attachable);
+        let text = is_ot.then(|| joined_text(&output));
+        let attachable = Attachments::attachable(&output.content);
+        let reply = to_reply(output, is_wrapped(spec));
+        let mut summary = self.summary.lock().unpoisoned();
+        summary.calls += 1;
+        summary.bytes += json_size(&reply.value);
+        summary.attachments.extend(attachable);
         if let Some(text) = text {
-            told.ot_answers.push(&answer.value, text, spec.name.as_str() == PAGES);
+            summary.ot_results.push(&reply.value, text, spec.name.as_str() == OT_RESULT);
         }
-        Ok(answer)
+        Ok(reply)
     }
 
     fn unknown(&self, name: &str) -> HostError {
@@ -161,17 +159,18 @@ impl Calls {
         self.tool(name).map(|_| NameKind::Tool)
     }
 
-    /// Says what somebody may have meant by a name that stands for nothing.
+    /// Returns a hint for an unknown name: the new name, similar names, or where to look.
     fn hint(&self, name: &str) -> String {
         let unknown = self.catalog.unknown(name);
         if unknown.renamed_to.is_some() {
             return format!("{}.", capitalized(unknown.hint().trim_start_matches("; ")));
         }
-        // Code names a tool of a pack by its parts, and only the first of them is asked for.
+        // In `pack.tool`, Python looks up only `pack`, so renamed tools of a pack are found by its name.
         let renames = self.catalog.rules().renames.iter();
-        let of_pack = |(old, _): &(&String, &String)| old.split_once('.').is_some_and(|(it, _)| it == name);
+        let is_in_pack =
+            |(old, _): &(&String, &String)| old.split_once('.').is_some_and(|(pack, _)| pack == name);
         let renamed: Vec<String> =
-            renames.filter(of_pack).map(|(old, new)| format!("'{old}' is called '{new}' now")).collect();
+            renames.filter(is_in_pack).map(|(old, new)| format!("'{old}' is called '{new}' now")).collect();
         if !renamed.is_empty() {
             return format!("{}.", renamed[..renamed.len().min(MAX_RENAMES)].join(", "));
         }
@@ -180,16 +179,16 @@ impl Calls {
         let near: Vec<&str> =
             near.into_iter().chain(unknown.near.iter().map(String::as_str)).take(MAX_NEAR).collect();
         if near.is_empty() {
-            "ot.packs() lists the packs, ot.tools() the tools".to_owned()
+            "ot.packs() lists packs, ot.tools() lists tools".to_owned()
         } else {
-            format!("Did you mean {}? ot.packs() lists the packs", quoted(&near))
+            format!("Did you mean {}? ot.packs() lists packs", quoted(&near))
         }
     }
 }
 
-impl Host for Calls {
+impl Host for HostCalls {
     fn names(&self, names: Vec<String>) -> BoxFuture<'_, Vec<NameKind>> {
-        // Code may hold thousands of unknown names, and only the first one that runs is told.
+        // Code may contain thousands of unknown names, but only the first one that runs is reported.
         let mut hints_left = MAX_HINTS;
         let mut unknown = move |name: &str| {
             hints_left = hints_left.saturating_sub(1);
@@ -214,16 +213,17 @@ fn capitalized(text: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-/// Returns an answer as one clean value: data if there is any, JSON text parsed, else text; other content as it is.
-fn answer_of(output: ToolOutput, is_wrapped: bool) -> HostReply {
+/// Converts a tool's output to one value: structured content if there is any, else parsed JSON, else text. Other
+/// content is passed on as content blocks.
+fn to_reply(output: ToolOutput, is_wrapped: bool) -> HostReply {
     if output.structured_content.is_some() {
-        return data_of(output, is_wrapped);
+        return structured_reply(output, is_wrapped);
     }
     if output.content.is_empty() {
         return Value::Null.into();
     }
     if output.content.iter().all(|block| block.as_text().is_some()) {
-        let text = text_of(&output);
+        let text = joined_text(&output);
         return match parse_bounded_json(text.as_bytes()) {
             Some(data @ (Value::Object(_) | Value::Array(_))) => data.into(),
             _ => Value::from(text).into(),
@@ -235,9 +235,10 @@ fn answer_of(output: ToolOutput, is_wrapped: bool) -> HostReply {
     }
 }
 
-/// Returns data, with the text and other content next to it unless the text only repeats the data.
-fn data_of(mut output: ToolOutput, is_wrapped: bool) -> HostReply {
-    let text = text_of(&output);
+/// Converts an output with structured content. Its text and other content come along, unless the text only repeats the
+/// data.
+fn structured_reply(mut output: ToolOutput, is_wrapped: bool) -> HostReply {
+    let text = joined_text(&output);
     let mut value = output.structured_content.take().unwrap_or_default();
     let blocks: Vec<Value> =
         output.content.iter().filter(|block| block.as_text().is_none()).map(|block| json!(block)).collect();
@@ -245,7 +246,7 @@ fn data_of(mut output: ToolOutput, is_wrapped: bool) -> HostReply {
         && let Value::Object(members) = &mut value
         && members.len() == 1
     {
-        value = members.shift_remove(WRAPPED).unwrap_or(value);
+        value = members.shift_remove(WRAPPER_KEY).unwrap_or(value);
     }
     let is_repeated =
         text.is_empty() || parse_bounded_json(text.as_bytes()).is_some_and(|data| data == value);
@@ -253,15 +254,15 @@ fn data_of(mut output: ToolOutput, is_wrapped: bool) -> HostReply {
     HostReply { value, extra }
 }
 
-/// The key under which FastMCP puts a result that is not an object.
-const WRAPPED: &str = "result";
+/// The key under which FastMCP returns a result that is not an object.
+const WRAPPER_KEY: &str = "result";
 
-/// Returns whether the tool's library wraps its results, which it says in the schema.
+/// Returns whether FastMCP wraps the tool's results, as its output schema says.
 fn is_wrapped(spec: &ToolSpec) -> bool {
     let schema = spec.output_schema.as_ref().map(Schema::peek);
     schema.is_some_and(|schema| schema.get("x-fastmcp-wrap-result") == Some(&Value::Bool(true)))
 }
 
-fn text_of(output: &ToolOutput) -> String {
+fn joined_text(output: &ToolOutput) -> String {
     output.content.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
 }

@@ -1,8 +1,8 @@
-//! The `run` tool: Python in which every tool is a function.
+//! The `run` tool: Python code in which every tool is a function.
 //!
-//! Command → code (`source`, snippets) → one literal call straight to dispatch (`literal`), everything else in the
-//! sandbox, which calls back (`host_calls`) → text (`response`), stored if it is large. Tools written in Python
-//! (`python_tool`) run in the same sandbox.
+//! `source` and the snippets turn the command into code. A single literal call (`literal`) goes directly to dispatch;
+//! other code runs in the sandbox, which calls back (`host_calls`). `response` turns the outcome into text, which is
+//! stored if it is large. Tools written in Python (`python_tool`) run in the same sandbox.
 
 mod arguments;
 mod attachments;
@@ -15,11 +15,9 @@ mod source;
 mod tool;
 
 #[cfg(fuzzing)]
-pub(crate) use literal::call as literal_call;
-pub(crate) use literal::{check_syntax, value as literal_value};
+pub(crate) use literal::parse_call as parse_literal_call;
 pub(crate) use python_names::NamesCache;
 pub(crate) use python_tool::{PythonBody, PythonTool};
 #[cfg(fuzzing)]
-pub(crate) use source::code_of;
-pub(crate) use tool::code;
-pub(crate) use tool::{Runner, run_tool};
+pub(crate) use source::extract_code;
+pub(crate) use tool::{Runner, code, run_tool};

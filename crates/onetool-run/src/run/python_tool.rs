@@ -1,4 +1,4 @@
-//! A tool that is written in Python: a function of a pack file, or the code of a declared tool.
+//! Tools written in Python: functions of pack files, and the code of declared tools.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,27 +10,27 @@ use serde_json::Value;
 use super::response;
 use super::tool::Runner;
 
-/// Every level is a process of its own, so tools that call each other in circles have to end somewhere.
+/// Maximum depth of Python tools that call each other; each level is a separate process.
 const MAX_DEPTH: u8 = 8;
 
-/// What a value may take in memory.
-const MAX_DATA: usize = 256 << 20;
+/// Maximum size in memory of a value that a tool returns.
+const MAX_VALUE_BYTES: usize = 256 << 20;
 
-/// The code of a tool, and how a call gets its arguments in.
+/// The code of a tool, and how it receives its arguments.
 #[derive(Clone)]
 pub(crate) enum PythonBody {
-    /// Code whose last value is the answer; the arguments are global names.
+    /// Code whose last expression is the result. The arguments are global variables.
     Code { file_name: Arc<str>, source: Arc<str> },
-    /// A function of a module; the arguments are its own.
+    /// A function of a module, which gets the arguments by name.
     Function { file_name: Arc<str>, source: Arc<str>, module: Arc<str>, function: String },
 }
 
-/// A tool that is written in Python. Other tools can be called in it, by name, as in `run`.
+/// A tool written in Python. Its code can call other tools, as in `run`.
 pub(crate) struct PythonTool {
     spec: ToolSpec,
     body: PythonBody,
     timeout: Option<Duration>,
-    /// Where it runs; without it there is no Python here.
+    /// Runs the code; `None` if Python is not available.
     runner: Option<Arc<Runner>>,
 }
 
@@ -57,13 +57,13 @@ impl PythonTool {
 
     async fn run(&self, args: JsonObject, cx: &CallContext) -> Result<ToolOutput, ToolError> {
         let Some(runner) = &self.runner else {
-            return Err(ToolError::failed("this server cannot run Python"));
+            return Err(ToolError::failed("Python is not available on this server"));
         };
         if cx.depth() >= MAX_DEPTH {
             let message = format!("tools call each other more than {MAX_DEPTH} levels deep");
             return Err(ToolError::Raised { kind: "RecursionError".into(), message });
         }
-        // Code that is called by code needs a process beside the one that waits for it.
+        // Code called by other code needs a process in addition to the one that waits for it.
         let depth = usize::from(cx.depth()) + usize::from(cx.run().is_some());
         let program = self.program(args, depth);
         let file_name = program.file_name.clone();
@@ -86,15 +86,15 @@ impl Tool for PythonTool {
     }
 }
 
-/// The value is the answer, as data; what was printed is one only if there is nothing else.
+/// Converts an outcome: the value becomes structured content; printed text counts only if there is no value.
 fn output(outcome: Outcome) -> Result<ToolOutput, ToolError> {
     let printed = outcome.printed.trim_end_matches('\n');
     Ok(match outcome.value {
         Completion::NoValue => ToolOutput::text(printed),
         Completion::Value(json) if json == "null" && !printed.is_empty() => ToolOutput::text(printed),
         Completion::Value(json) => {
-            if json_weight(json.as_bytes()) > MAX_DATA {
-                return Err(ToolError::failed("the value is too large to be returned as data"));
+            if json_weight(json.as_bytes()) > MAX_VALUE_BYTES {
+                return Err(ToolError::failed("the returned value is too large"));
             }
             let value: Value =
                 serde_json::from_str(&json).map_err(|error| ToolError::failed(error.to_string()))?;
@@ -103,7 +103,7 @@ fn output(outcome: Outcome) -> Result<ToolOutput, ToolError> {
     })
 }
 
-/// Code that calls the tool can catch what the tool raised.
+/// Converts an error. An exception keeps its type, so that code that calls the tool can catch it.
 fn raised(error: RunError, file_name: &str) -> ToolError {
     match error {
         RunError::Exception { kind, message, line, .. } => {

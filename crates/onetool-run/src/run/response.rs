@@ -1,4 +1,4 @@
-//! What a run answers: the value in the format the code asked for, after what it printed.
+//! The text of a run's response: the printed output, then the value in the requested format.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,7 +12,7 @@ use crate::yaml;
 
 const NO_VALUE: &str = "(no value: the last statement is not an expression)";
 
-/// How a value is written.
+/// The output format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Json,
@@ -22,7 +22,7 @@ pub(crate) enum Format {
     Raw,
 }
 
-/// A value that cannot be written in the format that the code asked for.
+/// A value that cannot be written in the requested format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FormatError {
     #[error("unknown __format__ '{0}'; use one of json, json_h, yml, yml_h, raw")]
@@ -31,11 +31,11 @@ pub(crate) enum FormatError {
     TooLarge,
 }
 
-/// Formats that need the value as a tree write no larger one: a tree takes many times the memory of its text.
+/// Maximum size in memory of a value that a format needs as a tree; a tree takes many times the memory of its text.
 const MAX_TREE: usize = 256 << 20;
 
 impl Format {
-    fn named(name: &str) -> Result<Self, FormatError> {
+    fn from_name(name: &str) -> Result<Self, FormatError> {
         match name {
             "json" => Ok(Self::Json),
             "json_h" => Ok(Self::JsonForHumans),
@@ -61,10 +61,10 @@ impl Format {
     }
 }
 
-/// What a run that came to its end answers.
-pub(crate) struct Answer {
+/// The response of a run that completed.
+pub(crate) struct Response {
     pub(crate) text: String,
-    /// What the text speaks of and cannot say.
+    /// Images and other content that the text refers to.
     pub(crate) attached: Vec<ContentBlock>,
     /// Whether the whole result is an error that the `ot` pack returned as text.
     pub(crate) is_error: bool,
@@ -72,31 +72,32 @@ pub(crate) struct Answer {
     pub(crate) is_page: bool,
 }
 
-/// Writes the answer of a run that came to its end.
-pub(crate) fn of_outcome(
+/// Returns the response of a run that completed.
+pub(crate) fn from_outcome(
     outcome: Outcome,
-    ot_answers: &OtAnswers,
+    ot_results: &OtResults,
     attachments: &Attachments,
-) -> Result<Answer, FormatError> {
-    let format = outcome.format.as_deref().map(Format::named).transpose()?;
+) -> Result<Response, FormatError> {
+    let format = outcome.format.as_deref().map(Format::from_name).transpose()?;
     let Completion::Value(json) = outcome.value else {
-        let (text, attached) = attachments.in_text(after_printed(&outcome.printed, NO_VALUE.to_owned()));
-        return Ok(Answer { text, attached, is_error: false, is_page: false });
+        let text = after_printed(&outcome.printed, NO_VALUE.to_owned());
+        let (text, attached) = attachments.extract_from_text(text);
+        return Ok(Response { text, attached, is_error: false, is_page: false });
     };
-    let own = ot_answers.find(&json);
-    let json = attachments.in_value(json, MAX_TREE);
-    let is_error = own.is_some_and(|answer| answer.text.starts_with("Error: "));
-    let is_page = outcome.printed.is_empty() && own.is_some_and(|answer| answer.is_page);
-    let text = match (format, own) {
+    let ot_result = ot_results.find(&json);
+    let json = attachments.replace_in_json(json, MAX_TREE);
+    let is_error = ot_result.is_some_and(|result| result.text.starts_with("Error: "));
+    let is_page = outcome.printed.is_empty() && ot_result.is_some_and(|result| result.is_page);
+    let text = match (format, ot_result) {
         (Some(format), _) => format.write(json)?,
-        (None, Some(answer)) => answer.text.clone(),
+        (None, Some(result)) => result.text.clone(),
         (None, None) => plain(json),
     };
-    let (text, attached) = attachments.in_text(after_printed(&outcome.printed, text));
-    Ok(Answer { text, attached, is_error, is_page })
+    let (text, attached) = attachments.extract_from_text(after_printed(&outcome.printed, text));
+    Ok(Response { text, attached, is_error, is_page })
 }
 
-/// Writes a string as it is, other data as compact JSON, and single values as Python writes them.
+/// Returns strings unquoted, constants in Python's spelling, and other data as compact JSON.
 pub(super) fn plain(json: String) -> String {
     match json.as_str() {
         "null" => "None".into(),
@@ -107,47 +108,47 @@ pub(super) fn plain(json: String) -> String {
     }
 }
 
-/// Answers of the `ot` pack in one run: values that have a text of their own.
+/// Results of the `ot` pack in one run, whose values have their own text form.
 ///
-/// Values are remembered by their hash and only so much text is kept; what a program does not return as it is needs
-/// neither.
+/// A run that returns such a value unchanged returns its text. Values are recognized by hash, and the amount of text
+/// is limited.
 #[derive(Default)]
-pub(crate) struct OtAnswers {
-    answers: VecDeque<OtAnswer>,
+pub(crate) struct OtResults {
+    results: VecDeque<OtResult>,
     bytes: usize,
 }
 
-struct OtAnswer {
+struct OtResult {
     hash: u64,
     text: String,
     /// Whether it is a page of a stored result.
     is_page: bool,
 }
 
-impl OtAnswers {
-    /// Most bytes of text that are kept, the latest first.
-    const MAX: usize = 4 << 20;
+impl OtResults {
+    /// Maximum total length of the texts; the oldest are dropped first.
+    const MAX_BYTES: usize = 4 << 20;
 
     pub(super) fn push(&mut self, value: &Value, text: String, is_page: bool) {
-        if value.is_null() || text.len() > Self::MAX {
+        if value.is_null() || text.len() > Self::MAX_BYTES {
             return;
         }
         self.bytes += text.len();
-        self.answers.push_back(OtAnswer { hash: hash(&value.to_string()), text, is_page });
-        while self.bytes > Self::MAX
-            && let Some(oldest) = self.answers.pop_front()
+        self.results.push_back(OtResult { hash: hash(&value.to_string()), text, is_page });
+        while self.bytes > Self::MAX_BYTES
+            && let Some(oldest) = self.results.pop_front()
         {
             self.bytes -= oldest.text.len();
         }
     }
 
-    fn find(&self, json: &str) -> Option<&OtAnswer> {
+    fn find(&self, json: &str) -> Option<&OtResult> {
         let wanted = hash(json);
-        self.answers.iter().rev().find(|answer| answer.hash == wanted)
+        self.results.iter().rev().find(|result| result.hash == wanted)
     }
 }
 
-/// Hashes code or a value, to recognise it again in this process.
+/// Hashes code or a value, to recognize it within this process.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
@@ -161,8 +162,8 @@ fn after_printed(printed: &str, text: String) -> String {
     }
 }
 
-/// Writes the answer of a run that did not come to its end.
-pub(crate) fn of_error(error: &RunError) -> String {
+/// Returns the response of a run that failed.
+pub(crate) fn from_error(error: &RunError) -> String {
     match error {
         RunError::Exception { kind, message, line, printed, .. } => {
             after_printed(printed, exception(kind, message, *line))
@@ -174,7 +175,7 @@ pub(crate) fn of_error(error: &RunError) -> String {
     }
 }
 
-/// Writes an exception with the line of the user's code.
+/// Formats an exception with the line of the user's code.
 pub(crate) fn exception(kind: &str, message: &str, line: Option<u32>) -> String {
     let place = line.map_or_else(String::new, |line| format!(" (line {line})"));
     format!("{kind}: {message}{place}")

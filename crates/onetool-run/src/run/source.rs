@@ -1,20 +1,20 @@
-//! From the command as an agent sends it to the code that is meant.
+//! Extraction of Python code from a command: trigger words, fences and indentation are removed.
 
 use std::ops::Range;
 
-/// Words that agents put before code, longest first.
+/// Prefixes that agents put before code, longest first.
 const TRIGGERS: [&str; 5] = ["mcp__onetool__run", "__onetool__run", "__onetool", "__ot__run", "__ot"];
 
-/// Takes the code out of a command: trigger words, fences, backticks and indentation around it go; what is inside a
-/// string literal stays as it is.
-pub(crate) fn code_of(command: &str) -> String {
+/// Extracts the code from a command: removes trigger words, fences, backticks and common indentation. String literals
+/// are never changed.
+pub(crate) fn extract_code(command: &str) -> String {
     let mut text = command.trim_matches(['\n', '\r', '\u{feff}']);
     let mut had_trigger = false;
     loop {
         if !had_trigger && let Some(rest) = without_trigger(text.trim_start()) {
             had_trigger = true;
             match inner_command(rest) {
-                Some(inner) => return code_of_inner(&inner),
+                Some(inner) => return extract_inner_code(&inner),
                 None => text = rest.trim_start_matches(['\n', '\r']),
             }
             continue;
@@ -26,8 +26,8 @@ pub(crate) fn code_of(command: &str) -> String {
     }
 }
 
-/// The command inside `mcp__onetool__run(command='…')` has had its trigger already.
-fn code_of_inner(command: &str) -> String {
+/// Extracts the code from the command inside `mcp__onetool__run(command='…')`, without looking for another trigger.
+fn extract_inner_code(command: &str) -> String {
     let text = command.trim_matches(['\n', '\r']);
     dedent(unfenced(text).or_else(|| without_backticks(text)).unwrap_or(text))
 }
@@ -40,14 +40,14 @@ fn without_trigger(text: &str) -> Option<&str> {
     (ends_a_word && !is_code).then_some(rest)
 }
 
-/// Reads `(command='…')`, where that is all there is.
+/// Parses `(command='…')` if nothing else follows.
 fn inner_command(rest: &str) -> Option<String> {
     let inner = rest.trim().strip_prefix('(')?.strip_suffix(')')?.trim();
     let literal = inner.strip_prefix("command")?.trim_start().strip_prefix('=')?;
-    super::literal::string(literal.trim())
+    super::literal::parse_string(literal.trim())
 }
 
-/// Returns what stands between a first line that opens a fence and a last line that closes it.
+/// Returns the text between a first line that opens a fence and a last line that closes it.
 fn unfenced(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     let fence_char = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -72,7 +72,7 @@ fn without_backticks(text: &str) -> Option<&str> {
     (width > 0 && !inner.is_empty() && !inner.contains('`')).then_some(inner)
 }
 
-/// Takes away the indentation that all lines share; lines that begin inside a string literal do not count and stay.
+/// Removes the indentation that all lines share. Lines that begin inside a string literal are ignored and not changed.
 fn dedent(text: &str) -> String {
     let literals = string_literals(text);
     let mut start = 0;
@@ -103,8 +103,8 @@ fn common_prefix<'a>(a: &'a str, b: &str) -> &'a str {
     &a[..length]
 }
 
-/// Finds the string literals of Python code, as far as that goes without parsing it.
-pub(super) fn string_literals(text: &str) -> Vec<Range<usize>> {
+/// Returns the ranges of string literals in Python code, found by a simple scan rather than a parser.
+fn string_literals(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,31 +1,31 @@
-//! Other names for tools: they stand for a tool or for another alias, and are resolved as names, never as text.
+//! Aliases: other names for tools or for other aliases, resolved as names and never by text substitution.
 
 use indexmap::IndexMap;
 use onetool_core::{ToolName, similar_names};
 
 use onetool_server::catalog::UnknownName;
 
-/// Aliases that cannot be used.
+/// An invalid alias.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AliasError {
-    /// An alias leads back to itself.
-    #[error("alias '{alias}' leads in a circle: {}", chain.join(" -> "))]
+    /// An alias refers to itself.
+    #[error("alias cycle: {}", chain.join(" -> "))]
     Cycle {
         /// The alias.
         alias: String,
-        /// The names from the first to itself again.
+        /// The names in the cycle; the first one is repeated at the end.
         chain: Vec<String>,
     },
-    /// An alias leads to nothing.
-    #[error("alias '{alias}' leads to nothing: {unknown}")]
+    /// The target of an alias does not exist.
+    #[error("invalid alias '{alias}': {unknown}")]
     Unknown {
         /// The alias whose target is missing.
         alias: String,
-        /// The target, with names that look alike.
+        /// The target, with similar names.
         unknown: Box<UnknownName>,
     },
-    /// A tool has the name already.
+    /// A tool already has the name.
     #[error("alias '{alias}' is the name of a tool; choose another name")]
     Taken {
         /// The alias.
@@ -34,7 +34,7 @@ pub enum AliasError {
 }
 
 impl AliasError {
-    /// Returns the alias that is wrong.
+    /// Returns the invalid alias.
     pub fn alias(&self) -> &str {
         match self {
             Self::Cycle { alias, .. } | Self::Unknown { alias, .. } | Self::Taken { alias } => alias,
@@ -45,19 +45,19 @@ impl AliasError {
 /// Another name for a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alias {
-    /// What it stands for, as configured: a tool or another alias.
+    /// The target as configured: a tool or another alias.
     pub target: String,
     /// The tool at the end of the chain.
     pub tool: ToolName,
 }
 
-/// Every alias, each with the tool that it leads to.
+/// All aliases, each resolved to its tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Aliases(IndexMap<String, Alias>);
 
 impl Aliases {
-    /// Follows every alias to its tool. `find` knows the tools, by canonical or flat name; where a source is not
-    /// there yet, it may take the name on trust.
+    /// Resolves every alias to its tool. `find` looks a tool up by canonical or flat name; it may accept names of
+    /// sources that are not connected yet.
     pub fn new(
         targets: IndexMap<String, String>,
         find: impl Fn(&str) -> Result<ToolName, UnknownName>,
@@ -67,13 +67,13 @@ impl Aliases {
             if find(alias).is_ok() {
                 return Err(AliasError::Taken { alias: alias.clone() });
             }
-            let tool = follow(alias, &targets, &find)?;
+            let tool = resolve(alias, &targets, &find)?;
             aliases.insert(alias.clone(), Alias { target: target.clone(), tool });
         }
         Ok(Self(aliases))
     }
 
-    /// Returns the canonical name of the tool that an alias leads to.
+    /// Returns the canonical name of the tool that an alias refers to.
     pub fn resolve(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(|alias| alias.tool.as_str())
     }
@@ -83,13 +83,13 @@ impl Aliases {
         self.0.get(name)
     }
 
-    /// Returns every alias with its name, in the order in which they are configured.
+    /// Returns all aliases with their names, in the order of the configuration.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Alias)> {
         self.0.iter().map(|(name, alias)| (name.as_str(), alias))
     }
 }
 
-fn follow(
+fn resolve(
     first: &str,
     targets: &IndexMap<String, String>,
     find: impl Fn(&str) -> Result<ToolName, UnknownName>,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn run_3_1_an_alias_leads_to_a_tool_or_through_another_alias() {
+    fn run_3_1_an_alias_refers_to_a_tool_or_to_another_alias() {
         let aliases =
             aliases(&[("w", "ws"), ("ws", "brave.web_search"), ("flat", "brave_web_search")]).unwrap();
         for name in ["w", "ws", "flat"] {
@@ -137,26 +137,26 @@ mod tests {
     }
 
     #[test]
-    fn run_3_1_a_circle_of_aliases_is_refused_with_its_chain() {
+    fn run_3_1_a_cycle_of_aliases_is_an_error_that_shows_it() {
         let error = |pairs| aliases(pairs).unwrap_err().to_string();
-        assert_eq!(error(&[("a", "a")]), "alias 'a' leads in a circle: a -> a");
-        assert_eq!(error(&[("x", "a"), ("a", "b"), ("b", "a")]), "alias 'x' leads in a circle: a -> b -> a");
+        assert_eq!(error(&[("a", "a")]), "alias cycle: a -> a");
+        assert_eq!(error(&[("x", "a"), ("a", "b"), ("b", "a")]), "alias cycle: a -> b -> a");
     }
 
     #[test]
-    fn run_3_1_an_alias_to_nothing_names_what_looks_alike() {
+    fn run_3_1_a_missing_target_is_an_error_with_similar_names() {
         let error = aliases(&[("w", "ws"), ("ws", "brave.web_serch")]).unwrap_err();
         assert_eq!(error.alias(), "ws");
         assert_eq!(
             error.to_string(),
-            "alias 'ws' leads to nothing: tool not found: 'brave.web_serch'; did you mean 'brave.web_search'?"
+            "invalid alias 'ws': tool not found: 'brave.web_serch'; did you mean 'brave.web_search'?"
         );
         let error = aliases(&[("search", "demo.foo"), ("s", "serch")]).unwrap_err().to_string();
-        assert_eq!(error, "alias 's' leads to nothing: tool not found: 'serch'; did you mean 'search'?");
+        assert_eq!(error, "invalid alias 's': tool not found: 'serch'; did you mean 'search'?");
     }
 
     #[test]
-    fn run_3_1_an_alias_cannot_take_the_name_of_a_tool() {
+    fn run_3_1_an_alias_cannot_have_the_name_of_a_tool() {
         let error = aliases(&[("demo_foo", "brave.web_search")]).unwrap_err().to_string();
         assert_eq!(error, "alias 'demo_foo' is the name of a tool; choose another name");
     }

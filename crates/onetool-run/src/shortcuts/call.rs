@@ -1,4 +1,4 @@
-//! Calls of snippets: `$name k=v k2="v w"`, or `$name` and a line `key: value` for each parameter.
+//! Parsing of snippet calls: `$name k=v k2="v w"`, or `$name` followed by `key: value` lines.
 
 use indexmap::IndexMap;
 use onetool_core::abbreviate;
@@ -7,34 +7,34 @@ use serde_json::{Number, Value};
 use super::error::SnippetError;
 use super::snippet_type::SnippetType;
 
-/// A call of a snippet, as written.
+/// A parsed call of a snippet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SnippetCall {
     /// The name without the `$`.
     pub name: String,
-    /// What is given, in order.
-    pub values: IndexMap<String, Given>,
+    /// The arguments by parameter name, in order.
+    pub arguments: IndexMap<String, SnippetArgument>,
 }
 
-/// A value in a call.
+/// The value of an argument.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Given {
-    /// Written without quotes: it may mean a number or a truth value.
+pub enum SnippetArgument {
+    /// Text without quotes, which may be a number or a boolean.
     Bare(String),
-    /// A text, whatever it looks like.
-    Text(String),
+    /// Quoted text, which is always a string.
+    Quoted(String),
 }
 
-impl Given {
-    /// Reads a value of a type, if it is one.
-    pub(super) fn value_of(&self, kind: SnippetType) -> Option<Value> {
-        let (Self::Bare(text) | Self::Text(text)) = self;
+impl SnippetArgument {
+    /// Converts the argument to a type. Returns `None` if it cannot be converted.
+    pub(super) fn to_type(&self, kind: SnippetType) -> Option<Value> {
+        let text = self.text();
         let trimmed = text.trim();
         let json = || serde_json::from_str::<Value>(trimmed).ok();
         let value = match kind {
-            SnippetType::String => Some(text.as_str().into()),
-            SnippetType::Boolean => guess(trimmed),
-            // A list of texts need not be written as JSON.
+            SnippetType::String => Some(text.into()),
+            SnippetType::Boolean => infer(trimmed),
+            // A list of strings can be written without JSON syntax.
             SnippetType::Array if !trimmed.starts_with('[') => {
                 let items = trimmed.split([',', '\n']).map(str::trim).filter(|item| !item.is_empty());
                 Some(items.map(Value::from).collect())
@@ -44,30 +44,30 @@ impl Given {
         value.filter(|value| kind.accepts(value))
     }
 
-    /// Returns the text as it was written.
+    /// Returns the text, without quotes.
     pub(super) fn text(&self) -> &str {
-        let (Self::Bare(text) | Self::Text(text)) = self;
+        let (Self::Bare(text) | Self::Quoted(text)) = self;
         text
     }
 
-    /// Returns what is meant, given the default of the parameter: it tells the type.
-    pub(super) fn value(&self, default: Option<&Value>) -> Value {
+    /// Returns the value of the argument for a parameter without a type; the type is that of the default, if any.
+    pub(super) fn to_value(&self, default: Option<&Value>) -> Value {
         let text = match self {
-            Self::Text(text) => return text.as_str().into(),
+            Self::Quoted(text) => return text.as_str().into(),
             Self::Bare(text) => text,
         };
-        let read = match default {
+        let value = match default {
             Some(Value::String(_)) => None,
             Some(Value::Number(_)) => serde_json::from_str::<Number>(text).ok().map(Value::Number),
-            _ => guess(text),
+            _ => infer(text),
         };
-        read.unwrap_or_else(|| text.as_str().into())
+        value.unwrap_or_else(|| text.as_str().into())
     }
 }
 
-/// Reads a bare value of a parameter whose type nobody told. A number that would not be written back the same
-/// (`1.10`, `007`) stays text: a wrong type fails loudly, a changed text does not.
-fn guess(text: &str) -> Option<Value> {
+/// Infers the value of bare text from its form. A number that would be written differently (`1.10`, `007`) stays text:
+/// a wrong type fails loudly, a changed text does not.
+fn infer(text: &str) -> Option<Value> {
     match text {
         "true" | "True" => Some(true.into()),
         "false" | "False" => Some(false.into()),
@@ -78,26 +78,26 @@ fn guess(text: &str) -> Option<Value> {
 }
 
 impl SnippetCall {
-    /// Reads a command that begins with `$`.
+    /// Parses a command that begins with `$`.
     pub fn parse(command: &str) -> Result<Self, SnippetError> {
         let rest = command.trim();
         let rest = rest.strip_prefix('$').unwrap_or(rest);
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(rest.len());
         let (name, rest) = rest.split_at(end);
-        let mut values = Values::default();
-        match values.pairs(rest).and_then(|rest| values.lines(rest)) {
-            Ok(()) => Ok(Self { name: name.to_owned(), values: values.0 }),
+        let mut arguments = Arguments::default();
+        match arguments.parse_pairs(rest).and_then(|rest| arguments.parse_lines(rest)) {
+            Ok(()) => Ok(Self { name: name.to_owned(), arguments: arguments.0 }),
             Err(reason) => Err(SnippetError::Call { name: abbreviate(name).into_owned(), reason }),
         }
     }
 }
 
 #[derive(Default)]
-struct Values(IndexMap<String, Given>);
+struct Arguments(IndexMap<String, SnippetArgument>);
 
-impl Values {
-    /// Reads `k=v` pairs up to the end of the line; a value in quotes may go on beyond it.
-    fn pairs<'a>(&mut self, text: &'a str) -> Result<&'a str, String> {
+impl Arguments {
+    /// Parses `k=v` pairs up to the end of the line, and returns the rest. A quoted value may span lines.
+    fn parse_pairs<'a>(&mut self, text: &'a str) -> Result<&'a str, String> {
         let mut rest = text;
         loop {
             rest = rest.trim_start_matches([' ', '\t', '\r']);
@@ -107,16 +107,16 @@ impl Values {
             let end = rest.find(|c: char| c.is_whitespace() || c == '=').unwrap_or(rest.len());
             let (key, after) = rest.split_at(end);
             let Some(after) = after.strip_prefix('=').filter(|_| !key.is_empty()) else {
-                return Err(format!("'{key}' is not written as key=value"));
+                return Err(format!("expected key=value, got '{key}'"));
             };
-            let (value, after) = pair_value(key, after)?;
+            let (value, after) = parse_pair_value(key, after)?;
             self.insert(key, value)?;
             rest = after;
         }
     }
 
-    /// Reads `key: value` lines; `key: |` takes the indented lines below it as they are.
-    fn lines(&mut self, text: &str) -> Result<(), String> {
+    /// Parses `key: value` lines. After `key: |`, the value is the indented lines that follow.
+    fn parse_lines(&mut self, text: &str) -> Result<(), String> {
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
             let trimmed = line.trim();
@@ -124,7 +124,7 @@ impl Values {
                 continue;
             }
             let Some((key, value)) = trimmed.split_once(':').filter(|(key, _)| is_name(key)) else {
-                return Err(format!("'{trimmed}' is not written as key: value"));
+                return Err(format!("expected key: value, got '{trimmed}'"));
             };
             let value = value.trim();
             if value == "|" {
@@ -135,53 +135,53 @@ impl Values {
                 {
                     block.push(line);
                 }
-                self.insert(key, Given::Text(dedented(&block)))?;
+                self.insert(key, SnippetArgument::Quoted(dedent(&block)))?;
                 continue;
             }
-            let value = match quoted(value) {
-                Some((text, rest)) if rest.trim().is_empty() => Given::Text(text),
-                _ => Given::Bare(value.to_owned()),
+            let value = match parse_quoted(value) {
+                Some((text, rest)) if rest.trim().is_empty() => SnippetArgument::Quoted(text),
+                _ => SnippetArgument::Bare(value.to_owned()),
             };
             self.insert(key, value)?;
         }
         Ok(())
     }
 
-    fn insert(&mut self, key: &str, value: Given) -> Result<(), String> {
+    fn insert(&mut self, key: &str, value: SnippetArgument) -> Result<(), String> {
         match self.0.insert(key.to_owned(), value) {
             None => Ok(()),
-            Some(_) => Err(format!("parameter '{key}' is given twice")),
+            Some(_) => Err(format!("duplicate parameter '{key}'")),
         }
     }
 }
 
-fn pair_value<'a>(key: &str, text: &'a str) -> Result<(Given, &'a str), String> {
+fn parse_pair_value<'a>(key: &str, text: &'a str) -> Result<(SnippetArgument, &'a str), String> {
     if text.starts_with(['"', '\'']) {
-        let Some((value, rest)) = quoted(text) else {
-            return Err(format!("the quote of '{key}' is not closed"));
+        let Some((value, rest)) = parse_quoted(text) else {
+            return Err(format!("missing closing quote in the value of '{key}'"));
         };
         if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
-            return Err(format!("after the closing quote of '{key}' a space is missing"));
+            return Err(format!("missing space after the quoted value of '{key}'"));
         }
-        return Ok((Given::Text(value), rest));
+        return Ok((SnippetArgument::Quoted(value), rest));
     }
-    // A list or an object may hold spaces.
+    // A list or an object may contain spaces.
     if text.starts_with(['[', '{']) {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         if let Some(Ok(_)) = values.next() {
             let (value, rest) = text.split_at(values.byte_offset());
             if rest.is_empty() || rest.starts_with(char::is_whitespace) {
-                return Ok((Given::Bare(value.to_owned()), rest));
+                return Ok((SnippetArgument::Bare(value.to_owned()), rest));
             }
         }
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (value, rest) = text.split_at(end);
-    Ok((Given::Bare(value.to_owned()), rest))
+    Ok((SnippetArgument::Bare(value.to_owned()), rest))
 }
 
-/// Reads a text in quotes; a backslash goes before a quote or a backslash that is meant, any other one is itself.
-fn quoted(text: &str) -> Option<(String, &str)> {
+/// Parses quoted text, and returns the rest. A backslash escapes a quote or a backslash, and is literal elsewhere.
+fn parse_quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut value = String::new();
     let mut chars = text.char_indices().skip(1).peekable();
@@ -206,8 +206,8 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Takes away the indentation that all lines share, and the blank lines at the end.
-fn dedented(lines: &[&str]) -> String {
+/// Removes the indentation that all lines share, and trailing blank lines.
+fn dedent(lines: &[&str]) -> String {
     let indent = lines.iter().filter(|line| !line.trim().is_empty()).map(|line| indent_of(line)).min();
     let lines = lines.iter().map(|line| line.get(indent.unwrap_or(0)..).unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n").trim_end_matches('\n').to_owned()
@@ -223,9 +223,9 @@ mod tests {
     fn values(command: &str) -> Value {
         let call = SnippetCall::parse(command).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(call.name, "s");
-        call.values
+        call.arguments
             .iter()
-            .map(|(key, given)| (key.clone(), given.value(None)))
+            .map(|(key, argument)| (key.clone(), argument.to_value(None)))
             .collect::<serde_json::Map<_, _>>()
             .into()
     }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn run_4_1_pairs_are_read_with_and_without_quotes() {
+    fn run_4_1_pairs_are_parsed_with_and_without_quotes() {
         assert_eq!(values("$s"), json!({}));
         assert_eq!(
             values(r#"$s k=v k2="v w" k3='it is' n=5 f=-0.5 t=true none=None v=1.10 z=007"#),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn run_4_1_lines_are_read_with_and_without_quotes() {
+    fn run_4_1_lines_are_parsed_with_and_without_quotes() {
         let command = "$s\n  topic: Rust: a language\n  # a note\n\n  count: 5\n  text: \"a \\\" b\"\n  half: \"a\" and \"b\"\n  code: |\n    one\n      two\n\n    three\n  url: https://x/?a=b";
         assert_eq!(
             values(command),
@@ -262,8 +262,8 @@ mod tests {
     }
 
     #[test]
-    fn run_4_1_the_default_tells_the_type() {
-        let bare = |text: &str, default: Value| Given::Bare(text.into()).value(Some(&default));
+    fn run_4_1_the_default_determines_the_type() {
+        let bare = |text: &str, default: Value| SnippetArgument::Bare(text.into()).to_value(Some(&default));
         assert_eq!(bare("1.10", json!(0.5)), json!(1.1));
         assert_eq!(bare("5", json!("x")), json!("5"));
         assert_eq!(bare("many", json!(5)), json!("many"));
@@ -271,31 +271,23 @@ mod tests {
     }
 
     #[test]
-    fn run_4_2_a_call_that_cannot_be_read_says_where() {
-        assert_eq!(
-            error("$s Python"),
-            "cannot read the call of snippet '$s': 'Python' is not written as key=value"
-        );
-        assert_eq!(error("$s a=\"x"), "cannot read the call of snippet '$s': the quote of 'a' is not closed");
-        assert_eq!(
-            error("$s a=\"x\"y"),
-            "cannot read the call of snippet '$s': after the closing quote of 'a' a space is missing"
-        );
-        assert_eq!(error("$s a=1 a=2"), "cannot read the call of snippet '$s': parameter 'a' is given twice");
-        assert_eq!(
-            error("$s\njust text"),
-            "cannot read the call of snippet '$s': 'just text' is not written as key: value"
-        );
+    fn run_4_2_an_invalid_call_is_an_error_that_says_where() {
+        let invalid = |reason: &str| format!("invalid call of snippet '$s': {reason}");
+        assert_eq!(error("$s Python"), invalid("expected key=value, got 'Python'"));
+        assert_eq!(error("$s a=\"x"), invalid("missing closing quote in the value of 'a'"));
+        assert_eq!(error("$s a=\"x\"y"), invalid("missing space after the quoted value of 'a'"));
+        assert_eq!(error("$s a=1 a=2"), invalid("duplicate parameter 'a'"));
+        assert_eq!(error("$s\njust text"), invalid("expected key: value, got 'just text'"));
     }
 
     proptest! {
         #[test]
-        fn r9_no_call_makes_the_reader_panic(command in "\\$[a-z]{0,3}[ \n]?(\\PC|\n|[=:\"'|\\[{\\\\ ]){0,40}") {
+        fn r9_no_call_makes_the_parser_panic(command in "\\$[a-z]{0,3}[ \n]?(\\PC|\n|[=:\"'|\\[{\\\\ ]){0,40}") {
             let _ = SnippetCall::parse(&command);
         }
 
         #[test]
-        fn r9_a_text_in_quotes_is_read_back(text in "(\\PC|\n|[\"'\\\\]){0,20}") {
+        fn r9_quoted_text_is_parsed_back(text in "(\\PC|\n|[\"'\\\\]){0,20}") {
             let written = text.replace('\\', "\\\\").replace('"', "\\\"");
             prop_assert_eq!(values(&format!("$s a=\"{written}\" b=1")), json!({"a": text, "b": 1}));
         }

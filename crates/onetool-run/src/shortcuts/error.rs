@@ -6,23 +6,23 @@ const NAMES_LISTED: usize = 50;
 /// A snippet that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the messages say what the variants and their fields are")]
+#[expect(missing_docs, reason = "the messages explain the variants and their fields")]
 pub enum SnippetError {
-    #[error("unknown snippet '${name}'{}", what_exists("snippets", near, known))]
+    #[error("unknown snippet '${name}'{}", suggestions("snippets", near, known))]
     Unknown { name: String, near: Vec<String>, known: Vec<String> },
-    #[error("cannot read the call of snippet '${name}': {reason}")]
+    #[error("invalid call of snippet '${name}': {reason}")]
     Call { name: String, reason: String },
-    #[error("snippet '${name}' needs {}{}", missing.join(", "), with_defaults(defaults))]
+    #[error("snippet '${name}' requires {}{}", missing.join(", "), with_defaults(defaults))]
     Missing { name: String, missing: Vec<String>, defaults: Vec<String> },
-    #[error("snippet '${name}' has no parameter '{parameter}'{}", what_exists("parameters", near, known))]
+    #[error("snippet '${name}' has no parameter '{parameter}'{}", suggestions("parameters", near, known))]
     Parameter { name: String, parameter: String, near: Vec<String>, known: Vec<String> },
-    #[error("parameter '{parameter}' of snippet '${name}' has to be {expected}, got '{given}'")]
+    #[error("parameter '{parameter}' of snippet '${name}' must be {expected}, got '{given}'")]
     Value { name: String, parameter: String, expected: String, given: String },
-    #[error("cannot fill in snippet '${name}': {reason}")]
+    #[error("cannot expand snippet '${name}': {reason}")]
     Template { name: String, reason: String },
 }
 
-fn what_exists(kind: &str, near: &[String], known: &[String]) -> String {
+fn suggestions(kind: &str, near: &[String], known: &[String]) -> String {
     let near = match near {
         [] => String::new(),
         near => {
@@ -41,5 +41,5 @@ fn what_exists(kind: &str, near: &[String], known: &[String]) -> String {
 }
 
 fn with_defaults(defaults: &[String]) -> String {
-    if defaults.is_empty() { String::new() } else { format!("; with defaults: {}", defaults.join(", ")) }
+    if defaults.is_empty() { String::new() } else { format!("; optional: {}", defaults.join(", ")) }
 }

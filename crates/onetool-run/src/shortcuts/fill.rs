@@ -1,7 +1,7 @@
-//! Templates of Python code, filled in such that values stay values wherever they land.
+//! Rendering of Python code templates in which parameter values are always data, never code.
 //!
-//! The template is rendered with a mark in the place of every value. Only then, when loops, conditions and macros have
-//! done their work, it is known where in the code each value stands, and so how it has to be written.
+//! The template is rendered with a placeholder for every value. The position of a value in the code is only known
+//! afterwards, when loops, conditions and macros have run, and it decides how the value is written.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -14,11 +14,12 @@ use serde_json::Value;
 
 use super::scan::{self, Filling};
 
-const NAME: &str = "snippet";
+const TEMPLATE_NAME: &str = "snippet";
 
-/// Fills a template in; the error is a text for people.
+/// Renders a template with the given values. The error is a message for users.
 pub(super) fn fill(body: &str, values: &JsonObject) -> Result<String, String> {
-    let mark = unused_character(body, values).ok_or("a value holds every private character there is")?;
+    // A value would have to contain more than 70,000 different characters.
+    let mark = unused_character(body, values).ok_or("the values use every private-use character")?;
     let fillings: Arc<Mutex<Vec<Filling>>> = Arc::default();
     let collected = fillings.clone();
     let mut environment = Environment::new();
@@ -31,15 +32,16 @@ pub(super) fn fill(body: &str, values: &JsonObject) -> Result<String, String> {
         drop(fillings);
         write!(out, "{mark}{index}{mark}").map_err(minijinja::Error::from)
     });
-    environment.add_template_owned(NAME, body.to_owned()).map_err(|error| reason(&error))?;
-    let rendered = environment.get_template(NAME).and_then(|template| template.render(Serde(values)));
+    environment.add_template_owned(TEMPLATE_NAME, body.to_owned()).map_err(|error| reason(&error))?;
+    let template = environment.get_template(TEMPLATE_NAME);
+    let rendered = template.and_then(|template| template.render(Serde(values)));
     let rendered = rendered.map_err(|error| reason(&error))?;
     let fillings = std::mem::take(&mut *fillings.lock().unpoisoned());
     let flat = flatten(&rendered, mark, &fillings)?;
     scan::write_fillings(&flat, mark, &fillings).map_err(|error| error.to_string())
 }
 
-/// Says what a template error is about, with its line.
+/// Returns the message of a template error, with its line.
 fn reason(error: &minijinja::Error) -> String {
     let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
     match error.line() {
@@ -60,12 +62,12 @@ fn filling(value: &JinjaValue) -> Result<Filling, minijinja::Error> {
         (_, ValueKind::Seq | ValueKind::Map) => data.to_string(),
         _ => value.to_string(),
     };
-    // What `tojson` made is the data again where code is expected, and JSON text inside of a literal.
+    // The result of `tojson` is data in code, and JSON text inside of a literal.
     let is_json = value.is_safe().then(|| serde_json::from_str(&text).ok()).flatten();
     Ok(Filling { data: is_json.unwrap_or(data), text })
 }
 
-/// Puts captured pieces of the template (blocks that were set, macros) back in as the code that they are.
+/// Expands placeholders of captured template output (macros, blocks assigned with `set`), which is code, not a value.
 fn flatten(text: &str, mark: char, fillings: &[Filling]) -> Result<String, String> {
     let mut flat = String::new();
     for (index, piece) in text.split(mark).enumerate() {
@@ -74,7 +76,7 @@ fn flatten(text: &str, mark: char, fillings: &[Filling]) -> Result<String, Strin
             continue;
         }
         let filling = piece.parse::<usize>().ok().and_then(|index| fillings.get(index));
-        let filling = filling.ok_or("a filter cuts through a block that holds a parameter")?;
+        let filling = filling.ok_or("a filter cuts a block that contains a parameter")?;
         if filling.text.contains(mark) {
             flat.push_str(&flatten(&filling.text, mark, fillings)?);
         } else {
@@ -84,7 +86,7 @@ fn flatten(text: &str, mark: char, fillings: &[Filling]) -> Result<String, Strin
     Ok(flat)
 }
 
-/// Returns a private character that stands neither in the template nor in a value.
+/// Returns a private-use character that occurs neither in the template nor in a value.
 fn unused_character(body: &str, values: &JsonObject) -> Option<char> {
     fn collect(value: &Value, seen: &mut HashSet<char>) {
         match value {

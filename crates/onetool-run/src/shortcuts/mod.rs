@@ -1,4 +1,4 @@
-//! Aliases of tools, and snippets of code.
+//! Shortcuts in code: aliases of tools, and snippets of code.
 
 mod alias;
 mod call;
@@ -10,8 +10,7 @@ mod shipped;
 mod snippet;
 mod snippet_type;
 
-pub use alias::AliasError;
-pub use alias::{Alias, Aliases};
+pub use alias::{Alias, AliasError, Aliases};
 pub use call::SnippetCall;
 pub use error::SnippetError;
 pub use options::{AliasOptions, SnippetOptions, SnippetParameter};
@@ -28,12 +27,12 @@ use onetool_server::catalog::Catalog;
 pub struct Shortcuts {
     /// Short names for tools.
     pub aliases: Arc<Aliases>,
-    /// Code under a name.
+    /// Named code templates.
     pub snippets: Arc<Snippets>,
 }
 
 impl Shortcuts {
-    /// Returns the shortcuts of a catalog; none without a configuration.
+    /// Returns the shortcuts of a catalog; a catalog without a configuration has none.
     pub fn of(catalog: &Catalog) -> &Self {
         static NONE: LazyLock<Shortcuts> = LazyLock::new(Shortcuts::default);
         let attached = catalog.rules().attached.as_deref();

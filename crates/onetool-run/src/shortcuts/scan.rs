@@ -1,30 +1,30 @@
-//! Where in Python code a value stands, and how it is written there.
+//! A scanner for rendered Python code that writes each value as its position requires.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// A value on its way into code.
+/// A value to be written into code.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Filling {
-    /// How it is written inside of a literal or a comment, before anything is escaped.
+    /// The text for literals and comments, not escaped.
     pub(super) text: String,
-    /// What it is, where code stands.
+    /// The data for code outside of literals.
     pub(super) data: Value,
 }
 
-/// A value that cannot stand where it should.
+/// A value that cannot be written at its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PlaceError {
-    #[error("a backslash stands before a parameter in a raw string; use a plain string there")]
+    #[error("a raw string has a backslash before a parameter; use a plain string instead")]
     RawBackslash,
     #[error("'{0}' cannot be a format specification")]
     FormatSpec(String),
-    #[error("a mark in the code cannot be read")]
+    #[error("invalid placeholder in the rendered code")]
     Mark,
 }
 
-/// Writes the fillings into the code, in which `{mark}{index}{mark}` stands for each.
+/// Replaces each placeholder `{mark}{index}{mark}` in the code with its value.
 pub(super) fn write_fillings(code: &str, mark: char, fillings: &[Filling]) -> Result<String, PlaceError> {
     let mut scanner = Scanner {
         code: code.chars().collect(),
@@ -46,7 +46,7 @@ pub(super) fn write_fillings(code: &str, mark: char, fillings: &[Filling]) -> Re
     Ok(scanner.out)
 }
 
-/// What the scanner is inside of; code if nothing.
+/// A construct that the scanner is inside of. Without a frame it is in plain code.
 #[derive(Debug, Clone)]
 enum Frame {
     Literal(Literal),
@@ -59,7 +59,7 @@ enum Frame {
 
 #[derive(Debug, Clone)]
 struct Literal {
-    /// The letters before the quote.
+    /// The letters before the opening quote.
     prefix: String,
     quote: char,
     is_triple: bool,
@@ -93,7 +93,7 @@ struct Scanner {
     out: String,
     frames: Vec<Frame>,
     is_comment: bool,
-    /// Whether a value was the last thing written as code.
+    /// Whether the output ends with a value written as code.
     ends_in_value: bool,
 }
 
@@ -116,7 +116,7 @@ impl Scanner {
         digits.parse().ok()
     }
 
-    /// Takes one character of the code, or a few that belong together.
+    /// Copies the next character of the code, or a sequence such as an escape.
     fn step(&mut self, c: char, mark: char) -> Result<(), PlaceError> {
         if self.is_comment {
             self.is_comment = c != '\n';
@@ -146,18 +146,18 @@ impl Scanner {
         let next = self.peek(1);
         match c {
             '\\' if next == Some(mark) && literal.is_raw() => return Err(PlaceError::RawBackslash),
-            // The backslash is meant as one: it must not escape what the value begins with.
+            // The backslash must not escape the first character of the value, so it is doubled.
             '\\' if next == Some(mark) => {
                 self.copy(1);
                 self.out.push('\\');
             }
-            // In an f-string a field can follow a backslash.
+            // In an f-string, a field can follow a backslash.
             '\\' if next == Some('{') && literal.is_format() => self.copy(1),
             '\\' if next == Some('N') && self.peek(2) == Some('{') && !literal.is_raw() => self.copy(3),
             '\\' => self.copy(2),
             _ if quotes_ahead == 3 && literal.is_triple => self.leave(3),
             _ if quotes_ahead > 0 && !literal.is_triple => self.leave(1),
-            // A literal that is not closed: Python refuses all of it.
+            // The literal is not closed, so Python rejects the code.
             '\n' if !literal.is_triple => self.leave(1),
             '{' | '}' if literal.is_format() && next == Some(c) => self.copy(2),
             '{' if literal.is_format() => {
@@ -203,7 +203,7 @@ impl Scanner {
         self.copy(if is_triple { 3 } else { 1 });
     }
 
-    /// Follows the brackets inside the field of an f-string.
+    /// Tracks brackets inside a field of an f-string.
     fn step_in_field(&mut self, c: char) {
         let Some(Frame::Field { depth, is_spec }) = self.frames.last_mut() else { return };
         match c {
@@ -215,7 +215,7 @@ impl Scanner {
         }
     }
 
-    /// Writes a value where the scanner stands.
+    /// Writes a value at the current position.
     fn write(&mut self, filling: &Filling) -> Result<(), PlaceError> {
         if self.is_comment {
             let clean = filling.text.chars().map(|c| if c.is_control() { ' ' } else { c });
@@ -226,8 +226,8 @@ impl Scanner {
             Some(Frame::Literal(literal)) if literal.is_raw() => self.write_in_raw(&literal, &filling.text),
             Some(Frame::Literal(literal)) => escape(&mut self.out, &filling.text, &literal),
             Some(Frame::Field { is_spec: true, .. }) => {
-                let is_odd = |c: char| c.is_control() || "{}\\'\"".contains(c);
-                if filling.text.contains(is_odd) {
+                let is_invalid = |c: char| c.is_control() || "{}\\'\"".contains(c);
+                if filling.text.contains(is_invalid) {
                     return Err(PlaceError::FormatSpec(filling.text.clone()));
                 }
                 self.out.push_str(&filling.text);
@@ -237,31 +237,33 @@ impl Scanner {
         Ok(())
     }
 
-    /// A raw literal has no escapes: what it cannot hold stands in a plain one beside it, which Python joins.
+    /// Writes a value into a raw literal. Raw literals have no escapes, so if the value needs one, the literal is split
+    /// and the value written as a plain literal in between; Python concatenates the parts.
     fn write_in_raw(&mut self, literal: &Literal, text: &str) {
-        let is_odd = |c: char| c == literal.quote || c.is_control() || (literal.is_bytes() && !c.is_ascii());
-        if !text.contains(is_odd) && !text.ends_with('\\') {
+        let needs_escape =
+            |c: char| c == literal.quote || c.is_control() || (literal.is_bytes() && !c.is_ascii());
+        if !text.contains(needs_escape) && !text.ends_with('\\') {
             let text = if literal.is_format() { doubled_braces(text) } else { text.to_owned() };
             self.out.push_str(&text);
             return;
         }
         let prefix = if literal.is_bytes() { "b" } else { "" };
-        let beside = Literal { prefix: prefix.to_owned(), quote: literal.quote, is_triple: false };
-        self.out.extend([&literal.quotes(), " ", prefix, &beside.quotes()]);
-        escape(&mut self.out, text, &beside);
-        self.out.extend([&beside.quotes(), " ", &literal.prefix, &literal.quotes()]);
+        let plain = Literal { prefix: prefix.to_owned(), quote: literal.quote, is_triple: false };
+        self.out.extend([&literal.quotes(), " ", prefix, &plain.quotes()]);
+        escape(&mut self.out, text, &plain);
+        self.out.extend([&plain.quotes(), " ", &literal.prefix, &literal.quotes()]);
     }
 
     fn write_as_code(&mut self, data: &Value) {
-        // A quote other than that of an f-string around it, for readers and for older parsers.
-        let around = self.frames.iter().rev().find_map(|frame| match frame {
+        // Use a different quote than the enclosing f-string, for readers and for older parsers.
+        let enclosing = self.frames.iter().rev().find_map(|frame| match frame {
             Frame::Literal(literal) => Some(literal.quote),
             Frame::Field { .. } => None,
         });
-        let quote = if around == Some('"') { '\'' } else { '"' };
+        let quote = if enclosing == Some('"') { '\'' } else { '"' };
         let text = python_literal(data, quote);
         let is_number = text.starts_with(|c: char| c.is_ascii_digit());
-        // Nothing before or behind a value may become part of it: `f`, another quote, another value.
+        // Separate the value from a prefix (`f`), a quote or another value before it, which would become part of it.
         let touches = |c: char| c == '"' || c == '\'' || (!is_number && is_word(c));
         if self.ends_in_value || self.out.ends_with(touches) {
             self.out.push(' ');
@@ -279,7 +281,7 @@ fn doubled_braces(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-/// Writes text into a literal that has escapes.
+/// Writes text into a literal, escaped.
 fn escape(out: &mut String, text: &str, literal: &Literal) {
     for c in text.chars() {
         match c {
@@ -303,7 +305,7 @@ fn escape(out: &mut String, text: &str, literal: &Literal) {
     }
 }
 
-/// Writes a value as Python does.
+/// Returns a value as a Python literal.
 fn python_literal(value: &Value, quote: char) -> String {
     match value {
         Value::Null => "None".into(),

@@ -1,4 +1,4 @@
-//! Snippets that come with onetool; one of the operator's own under the same name takes their place.
+//! Snippets that ship with onetool. A configured snippet of the same name replaces them.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Snippet;
 use super::options::SnippetParameter;
 use super::snippet_type::SnippetType;
 
-/// Returns the snippets whose packs are all there.
+/// Returns the snippets whose packs are all available.
 pub fn shipped(has_pack: impl Fn(&str) -> bool) -> Vec<Snippet> {
     let has = |packs: &[&str]| packs.iter().all(|pack| has_pack(pack));
     let all = [
@@ -30,13 +30,13 @@ fn brv_research() -> Snippet {
 fn web_research() -> Snippet {
     snippet(
         "web_research",
-        "Search the web, read the pages found, and sum up what they say about a topic",
+        "Search the web, read the pages found, and summarize what they say about a topic",
         [topic(), count(3, "Number of pages to read")],
         "found = brave.search(query=\"{{ topic }}\", count={{ count }})\n\
          urls = [result[\"url\"] for result in found[\"results\"]]\n\
          pages = web.fetch_batch(urls=urls, max_length=8000)[\"pages\"] if urls else []\n\
-         llm.transform(input=pages, prompt=\"Sum up what these pages say about the topic below, with the url of the page \
-         behind every point.\\n\\nTopic: {{ topic }}\")\n",
+         llm.transform(input=pages, prompt=\"Summarize what these pages say about the topic below, and cite the URL of the \
+         page for every point.\\n\\nTopic: {{ topic }}\")\n",
     )
 }
 
@@ -53,7 +53,7 @@ fn pkg_latest() -> Snippet {
     };
     snippet(
         "pkg_latest",
-        "Look up the newest versions of packages on npm, PyPI and crates.io",
+        "Look up the latest versions of packages on npm, PyPI and crates.io",
         [names("npm", "npm"), names("pypi", "PyPI"), names("crates", "crates.io")],
         "def names(text):\n    return [name.strip() for name in text.split(\",\") if name.strip()]\n\
          latest = {}\n\
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shipped_snippet_is_there_with_all_its_packs() {
+    fn a_shipped_snippet_requires_all_its_packs() {
         let names = |packs: &[&str]| {
             let shipped = shipped(|pack| packs.contains(&pack));
             shipped.into_iter().map(|it| it.name).collect::<Vec<_>>()
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shipped_snippet_can_be_filled_in() {
+    fn every_shipped_snippet_can_be_expanded() {
         for snippet in shipped(|_| true) {
             let (call, code) = snippet.example();
             assert!(code.is_ok(), "{call}: {code:?}");

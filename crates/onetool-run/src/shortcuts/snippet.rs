@@ -1,16 +1,16 @@
-//! Snippets: code under a name, with parameters.
+//! Snippets: named code templates with parameters.
 
 use indexmap::IndexMap;
 use onetool_core::{JsonObject, abbreviate, similar_names};
 use serde_json::Value;
 
-use super::call::{Given, SnippetCall};
+use super::call::{SnippetArgument, SnippetCall};
 use super::error::SnippetError;
 use super::fill::fill;
 use super::options::{SnippetOptions, SnippetParameter};
 use super::snippet_type::SnippetType;
 
-/// Code under a name.
+/// A named code template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snippet {
     /// Its name, without the dollar sign.
@@ -19,16 +19,16 @@ pub struct Snippet {
     pub description: String,
     /// Its parameters, in order.
     pub params: IndexMap<String, SnippetParameter>,
-    /// Python code with `{{ parameter }}` in it.
+    /// Python code that contains `{{ parameter }}`.
     pub body: String,
-    /// Whether it comes with onetool, rather than from the configuration.
+    /// Whether it ships with onetool rather than being configured.
     pub is_shipped: bool,
 }
 
 impl Snippet {
-    /// Makes the code of a call.
-    pub fn expand(&self, given: &IndexMap<String, Given>) -> Result<String, SnippetError> {
-        if let Some(unknown) = given.keys().find(|key| !self.params.contains_key(*key)) {
+    /// Expands the template with the arguments of a call.
+    pub fn expand(&self, arguments: &IndexMap<String, SnippetArgument>) -> Result<String, SnippetError> {
+        if let Some(unknown) = arguments.keys().find(|key| !self.params.contains_key(*key)) {
             let known: Vec<String> = self.params.keys().cloned().collect();
             let near = similar_names(unknown, known.iter().map(String::as_str));
             return Err(SnippetError::Parameter {
@@ -38,8 +38,9 @@ impl Snippet {
                 known,
             });
         }
-        let is_missing =
-            |(name, param): &(&String, &SnippetParameter)| param.is_required() && !given.contains_key(*name);
+        let is_missing = |(name, param): &(&String, &SnippetParameter)| {
+            param.is_required() && !arguments.contains_key(*name)
+        };
         let missing: Vec<String> =
             self.params.iter().filter(is_missing).map(|(name, _)| name.clone()).collect();
         if !missing.is_empty() {
@@ -50,14 +51,16 @@ impl Snippet {
             return Err(SnippetError::Missing { name: self.name.clone(), missing, defaults });
         }
         let value = |(name, param): (&String, &SnippetParameter)| {
-            let value = match (given.get(name), param.kind) {
-                (Some(given), Some(kind)) => given.value_of(kind).ok_or_else(|| SnippetError::Value {
-                    name: self.name.clone(),
-                    parameter: name.clone(),
-                    expected: kind.with_article(),
-                    given: abbreviate(given.text()).into_owned(),
-                })?,
-                (Some(given), None) => given.value(param.default.as_ref()),
+            let value = match (arguments.get(name), param.kind) {
+                (Some(argument), Some(kind)) => {
+                    argument.to_type(kind).ok_or_else(|| SnippetError::Value {
+                        name: self.name.clone(),
+                        parameter: name.clone(),
+                        expected: kind.with_article(),
+                        given: abbreviate(argument.text()).into_owned(),
+                    })?
+                }
+                (Some(argument), None) => argument.to_value(param.default.as_ref()),
                 (None, _) => param.default.clone().unwrap_or_default(),
             };
             Ok((name.clone(), value))
@@ -65,7 +68,7 @@ impl Snippet {
         self.fill(&self.params.iter().map(value).collect::<Result<_, _>>()?)
     }
 
-    /// Returns a call that shows how it is used, and the code that this call makes.
+    /// Returns an example call, and the code that it expands to.
     pub fn example(&self) -> (String, Result<String, SnippetError>) {
         let mut call = format!("${}", self.name);
         let mut values = JsonObject::new();
@@ -76,7 +79,7 @@ impl Snippet {
                 (_, true) => {
                     let kind = param.kind.unwrap_or(SnippetType::String);
                     let sample = param.example.clone().unwrap_or_else(|| kind.sample(name));
-                    call = format!("{call} {name}={}", written(&sample));
+                    call = format!("{call} {name}={}", in_call(&sample));
                     sample
                 }
             };
@@ -91,13 +94,13 @@ impl Snippet {
     }
 }
 
-/// Writes a value as it stands in a call, on one line.
-fn written(value: &Value) -> String {
+/// Returns a value as it is written in a call, on one line.
+fn in_call(value: &Value) -> String {
     let Value::String(text) = value else { return value.to_string() };
     let is_bare = !text.is_empty()
         && !text.contains(char::is_whitespace)
         && !text.starts_with(['"', '\''])
-        && Given::Bare(text.clone()).value(None) == *value;
+        && SnippetArgument::Bare(text.clone()).to_value(None) == *value;
     if is_bare {
         return text.clone();
     }
@@ -105,12 +108,12 @@ fn written(value: &Value) -> String {
     format!("\"{}\"", line.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Every snippet there is.
+/// All snippets by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Snippets(IndexMap<String, Snippet>);
 
 impl Snippets {
-    /// Takes the snippets of a configuration, which has checked their templates.
+    /// Creates the snippets of a configuration, whose templates were checked when it was loaded.
     pub fn new(config: &IndexMap<String, SnippetOptions>) -> Self {
         let snippet = |(name, config): (&String, &SnippetOptions)| {
             let SnippetOptions { description, params, body, .. } = config.clone();
@@ -128,7 +131,7 @@ impl Snippets {
         Self(config.iter().map(snippet).collect())
     }
 
-    /// Adds snippets that come with onetool, unless there is one of the same name.
+    /// Adds snippets that ship with onetool, unless one of the same name is configured.
     #[must_use]
     pub fn with_shipped(mut self, shipped: Vec<Snippet>) -> Self {
         for snippet in shipped {
@@ -137,17 +140,17 @@ impl Snippets {
         self
     }
 
-    /// Returns the snippet of a name.
+    /// Returns a snippet by name.
     pub fn get(&self, name: &str) -> Option<&Snippet> {
         self.0.get(name)
     }
 
-    /// Returns every snippet, in the order in which they are configured.
+    /// Returns all snippets, in the order of the configuration.
     pub fn iter(&self) -> impl Iterator<Item = &Snippet> {
         self.0.values()
     }
 
-    /// Makes the code of a call.
+    /// Returns the code that a call expands to.
     pub fn expand(&self, call: &SnippetCall) -> Result<String, SnippetError> {
         let Some(snippet) = self.get(&call.name) else {
             let known = self.0.keys().map(|name| format!("${name}")).collect();
@@ -155,7 +158,7 @@ impl Snippets {
             let near = near.into_iter().map(|name| format!("${name}")).collect();
             return Err(SnippetError::Unknown { name: abbreviate(&call.name).into(), near, known });
         };
-        snippet.expand(&call.values)
+        snippet.expand(&call.arguments)
     }
 }
 
@@ -165,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// The snippet that the requirements use.
+    /// Returns the snippet that the requirements use.
     fn brv_research() -> Snippet {
         let topic = SnippetParameter {
             description: Some("Topic to research".into()),
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn run_4_2_an_unknown_snippet_names_what_exists() {
+    fn run_4_2_an_unknown_snippet_is_an_error_that_lists_the_known_ones() {
         assert_eq!(
             expand("$brv_reserch topic=x").unwrap_err(),
             "unknown snippet '$brv_reserch'; did you mean '$brv_research'? (snippets: $brv_research)"
@@ -227,15 +230,15 @@ mod tests {
     }
 
     #[test]
-    fn run_4_2_a_missing_parameter_is_named_with_those_that_have_defaults() {
+    fn run_4_2_a_missing_parameter_is_an_error_that_lists_the_optional_ones() {
         assert_eq!(
             expand("$brv_research count=3").unwrap_err(),
-            "snippet '$brv_research' needs topic; with defaults: count=5"
+            "snippet '$brv_research' requires topic; optional: count=5"
         );
     }
 
     #[test]
-    fn run_4_2_an_unknown_parameter_names_the_known_ones() {
+    fn run_4_2_an_unknown_parameter_is_an_error_that_lists_the_known_ones() {
         assert_eq!(
             expand("$brv_research topc=x").unwrap_err(),
             "snippet '$brv_research' has no parameter 'topc'; did you mean 'topic'? (parameters: topic, count)"
@@ -245,15 +248,15 @@ mod tests {
     #[test]
     fn run_4_2_a_template_error_names_the_snippet() {
         let snippet = Snippet { body: "{{ topic.a.b }}".into(), ..brv_research() };
-        let given = [("topic".to_owned(), Given::Text("x".into()))].into();
+        let arguments = [("topic".to_owned(), SnippetArgument::Quoted("x".into()))].into();
         assert_eq!(
-            snippet.expand(&given).unwrap_err().to_string(),
-            "cannot fill in snippet '$brv_research': undefined value (line 1)"
+            snippet.expand(&arguments).unwrap_err().to_string(),
+            "cannot expand snippet '$brv_research': undefined value (line 1)"
         );
     }
 
     #[test]
-    fn ot_11_6_the_example_takes_samples_for_what_is_required() {
+    fn ot_11_6_the_example_has_sample_values_for_required_parameters() {
         let mut snippet = brv_research();
         assert_eq!(snippet.example().0, "$brv_research topic=Python");
         snippet.params["topic"].example = None;

@@ -1,4 +1,4 @@
-//! The types of snippet parameters.
+//! Types of snippet parameters.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub enum SnippetType {
 }
 
 impl SnippetType {
-    /// Returns whether a value is of this type.
+    /// Returns whether a value has this type.
     pub fn accepts(self, value: &Value) -> bool {
         match self {
             Self::String => value.is_string(),

@@ -1,32 +1,32 @@
-//! Data as YAML that is short and easy to read: flow style for what is small, block style for what is deep (OT-7).
+//! Values as short, readable YAML: flow style for small values, block style for deep ones (OT-7).
 
 use serde_json::{Map, Value};
 
 use super::scalar::{self, Style, literal_block};
 
-/// How many levels of flow style stand inside each other.
+/// Maximum nesting of flow style.
 const MAX_FLOW_LEVELS: usize = 2;
-/// Keys that are longer when written have to be marked as keys.
+/// Maximum length of a written key; longer ones need the explicit `? key` form.
 const MAX_PLAIN_KEY: usize = 1000;
 
-/// Writes a value in flow style: `{key: value}`, a list of objects as one line each, also below a key, an object that
-/// holds collections as one `key: value` line per key. What nests deeper than two levels is in block style.
+/// Writes a value in flow style: `{key: value}`. Lists of objects have one item per line, also below a key. Objects that
+/// contain collections have one `key: value` line per key. Anything nested more than two levels deep is in block style.
 ///
-/// Every YAML 1.2 parser reads the same value back.
+/// Any YAML 1.2 parser reads the same value back.
 pub fn to_text(value: &Value) -> String {
     let mut writer = Writer::new(MAX_FLOW_LEVELS);
     writer.node(value, 0);
     writer.out
 }
 
-/// Writes a value as [`to_text`] does, but the items of the list under `key` on lines of their own.
+/// Writes a value as [`to_text`] does, but each item of the list under `key` on its own line.
 pub fn to_text_with_lines(value: &Value, key: &'static str) -> String {
     let mut writer = Writer { lines_key: Some(key), ..Writer::new(MAX_FLOW_LEVELS) };
     writer.node(value, 0);
     writer.out
 }
 
-/// Writes a value in block style, for people: only what is empty is in flow style.
+/// Writes a value in block style, for people. Only empty collections are in flow style.
 #[cfg(feature = "_run")]
 pub fn to_block(value: &Value) -> String {
     let mut writer = Writer::new(0);
@@ -37,7 +37,7 @@ pub fn to_block(value: &Value) -> String {
     writer.out
 }
 
-/// Writes a value on one line, however deep it is.
+/// Writes a value on one line, regardless of its depth.
 pub fn to_line(value: &Value) -> String {
     let mut writer = Writer::new(usize::MAX);
     writer.flow(value);
@@ -46,11 +46,11 @@ pub fn to_line(value: &Value) -> String {
 
 struct Writer {
     out: String,
-    /// How many levels of flow style may stand inside each other.
+    /// Maximum nesting of flow style; 0 for block style.
     levels: usize,
-    /// The key of a list whose items stand on lines of their own, however short they are.
+    /// The key of a list whose items always have their own lines.
     lines_key: Option<&'static str>,
-    /// Whether the last thing written is a literal block, to which the line break behind it belongs.
+    /// Whether the output ends with a literal block, which includes the line break after it.
     ends_in_block: bool,
 }
 
@@ -59,7 +59,7 @@ impl Writer {
         Self { out: String::new(), levels, lines_key: None, ends_in_block: false }
     }
 
-    /// Writes a value that begins where the writer stands; further lines are indented.
+    /// Writes a value at the current position. Further lines are indented.
     fn node(&mut self, value: &Value, indent: usize) {
         match value {
             Value::Object(entries) if !self.is_simple(value) => {
@@ -75,14 +75,14 @@ impl Writer {
         }
     }
 
-    /// Writes a list with an item on each line.
+    /// Writes a list with one item per line.
     fn sequence(&mut self, items: &[Value], indent: usize) {
         for (index, item) in items.iter().enumerate() {
             if index > 0 {
                 self.new_line(indent);
             }
             self.out.push_str("- ");
-            if self.fits(item) {
+            if self.is_inline(item) {
                 self.leaf(item, indent + 2);
             } else {
                 self.node(item, indent + 2);
@@ -100,7 +100,7 @@ impl Writer {
                 self.new_line(indent + 2);
                 self.sequence(items, indent + 2);
             }
-            _ if self.fits(value) => {
+            _ if self.is_inline(value) => {
                 self.out.push(' ');
                 self.leaf(value, indent + 2);
             }
@@ -111,7 +111,7 @@ impl Writer {
         }
     }
 
-    /// Writes a value in flow style; where all is for people, lines of text stay lines.
+    /// Writes a value that needs no further nesting; in block style, text of several lines becomes a literal block.
     fn leaf(&mut self, value: &Value, indent: usize) {
         let Value::String(text) = value else {
             self.ends_in_block = false;
@@ -147,14 +147,14 @@ impl Writer {
         self.out.push('{');
         for (index, (key, value)) in entries.iter().enumerate() {
             self.separate(index);
-            let is_marked = self.key(key, Style::Flow);
-            self.out.push_str(if is_marked { " : " } else { ": " });
+            let is_explicit = self.key(key, Style::Flow);
+            self.out.push_str(if is_explicit { " : " } else { ": " });
             self.flow(value);
         }
         self.out.push('}');
     }
 
-    /// Writes a key; tells whether it had to be marked as one.
+    /// Writes a key. Returns whether it needs the explicit form.
     fn key(&mut self, key: &str, style: Style) -> bool {
         let start = self.out.len();
         self.scalar(key, style);
@@ -180,14 +180,14 @@ impl Writer {
         self.out.extend(std::iter::repeat_n(' ', indent));
     }
 
-    /// Tells whether a whole value stands on one line: a scalar, or a collection of scalars and empty collections.
+    /// Returns whether a whole value goes on one line: a scalar, or a collection of scalars and empty collections.
     fn is_simple(&self, value: &Value) -> bool {
         is_leaf(value) || (self.levels > 0 && children(value).all(is_leaf))
     }
 
-    /// Tells whether a value below a key or a dash is written in flow style; a list of objects never is.
-    fn fits(&self, value: &Value) -> bool {
-        is_leaf(value) || (fits_in(value, self.levels) && !is_list_of_objects(value))
+    /// Returns whether a value after a key or a dash is written in flow style. A list of objects never is.
+    fn is_inline(&self, value: &Value) -> bool {
+        is_leaf(value) || (nests_at_most(self.levels, value) && !is_list_of_objects(value))
     }
 }
 
@@ -195,14 +195,17 @@ fn is_list_of_objects(value: &Value) -> bool {
     value.as_array().is_some_and(|items| items.iter().any(|it| it.is_object() && !is_leaf(it)))
 }
 
-fn fits_in(value: &Value, levels: usize) -> bool {
+/// Returns whether a value has at most `levels` levels of collections.
+fn nests_at_most(levels: usize, value: &Value) -> bool {
     match value {
-        Value::Array(_) | Value::Object(_) => levels > 0 && children(value).all(|it| fits_in(it, levels - 1)),
+        Value::Array(_) | Value::Object(_) => {
+            levels > 0 && children(value).all(|child| nests_at_most(levels - 1, child))
+        }
         _ => true,
     }
 }
 
-/// Tells whether a value is a scalar, or empty.
+/// Returns whether a value is a scalar or an empty collection.
 fn is_leaf(value: &Value) -> bool {
     children(value).next().is_none()
 }

@@ -1,4 +1,4 @@
-//! YAML for people and models: values in flow style, and block entries.
+//! A YAML writer whose output is easy to read for people and models.
 
 mod flow;
 mod scalar;

@@ -1,17 +1,17 @@
-//! YAML scalars: plain where every parser reads the same text back, in double quotes where not.
+//! YAML scalars: plain if every parser reads the same text back, otherwise double-quoted.
 
 use std::fmt::Write as _;
 
 use serde_json::Number;
 
-/// Where a scalar stands, which decides what it may hold without quotes.
+/// The context of a scalar, which decides which characters need quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Block,
     Flow,
 }
 
-/// Writes a text, in quotes only if it needs them.
+/// Writes text, quoted only if necessary.
 pub(super) fn text(out: &mut String, text: &str, style: Style) {
     if is_plain(text, style) {
         out.push_str(text);
@@ -20,7 +20,7 @@ pub(super) fn text(out: &mut String, text: &str, style: Style) {
     }
 }
 
-/// Writes a number such that parsers of YAML 1.1 read one, too: they want a point and the sign of the exponent.
+/// Writes a number so that YAML 1.1 parsers accept it too: with a decimal point and a signed exponent.
 pub(super) fn number(out: &mut String, number: &Number) {
     let text = number.to_string();
     let Some((mantissa, exponent)) = text.split_once('e') else {
@@ -33,7 +33,7 @@ pub(super) fn number(out: &mut String, number: &Number) {
     let _ = write!(out, "{mantissa}{point}e{sign}{exponent}");
 }
 
-/// Writes a text in double quotes, on one line.
+/// Returns text in double quotes, on one line.
 pub fn double_quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -54,7 +54,7 @@ pub fn double_quoted(text: &str) -> String {
     quoted
 }
 
-/// Writes `key: text` as lines of a block map: several lines as a literal block where that keeps the text.
+/// Returns `key: text` as an entry of a block mapping. Text of several lines becomes a literal block if possible.
 pub fn block_entry(key: &str, value: &str) -> String {
     let mut entry = String::new();
     text(&mut entry, key, Style::Block);
@@ -67,7 +67,8 @@ pub fn block_entry(key: &str, value: &str) -> String {
     entry
 }
 
-/// Writes a text of several lines as a literal block, header first and without the last line break, if it can be one.
+/// Returns text of several lines as a literal block with its header, without the last line break. Returns `None` if a
+/// literal block would change the text.
 pub(super) fn literal_block(text: &str, indent: usize) -> Option<String> {
     let is_readable = |c: char| c == '\n' || c == '\t' || !needs_escape(c);
     if !text.contains('\n') || text.starts_with(char::is_whitespace) || !text.chars().all(is_readable) {
@@ -88,31 +89,31 @@ pub(super) fn literal_block(text: &str, indent: usize) -> Option<String> {
     Some(block)
 }
 
-/// Characters that YAML calls not printable, and line breaks of YAML 1.1.
+/// Returns whether YAML considers a character non-printable, or YAML 1.1 a line break.
 fn needs_escape(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 fn is_plain(text: &str, style: Style) -> bool {
     let Some(first) = text.chars().next() else { return false };
-    let begins_well = match first {
+    let is_valid_start = match first {
         '-' => text[1..].starts_with(char::is_alphabetic),
         c => !c.is_whitespace() && !"?:,[]{}#&*!|>'\"%@`".contains(c),
     };
     let is_split = text.contains(": ") || text.contains(" #") || text.ends_with(':');
-    // Parsers of YAML 1.1 stop at a question mark, too.
-    let leaves_flow = style == Style::Flow && text.contains([',', '[', ']', '{', '}', '?']);
-    begins_well
+    // YAML 1.1 parsers also stop at a question mark.
+    let breaks_flow = style == Style::Flow && text.contains([',', '[', ']', '{', '}', '?']);
+    is_valid_start
         && !is_split
-        && !leaves_flow
+        && !breaks_flow
         && !text.ends_with(char::is_whitespace)
         && !text.chars().any(needs_escape)
         && !text.starts_with("...")
-        && !reads_as_other(text)
+        && !is_ambiguous(text)
 }
 
-/// Tells whether some parser, of YAML 1.1 or 1.2, could take a text for something else than text.
-fn reads_as_other(text: &str) -> bool {
+/// Returns whether a parser of YAML 1.1 or 1.2 might read a text as another type.
+fn is_ambiguous(text: &str) -> bool {
     const WORDS: [&str; 13] =
         ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "~", "=", "<<", "none"];
     let is_word = WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
@@ -121,16 +122,16 @@ fn reads_as_other(text: &str) -> bool {
     is_word || is_special || is_numeric(unsigned, unsigned.len() < text.len())
 }
 
-/// Tells whether a text is a number in any base, a version, a date or a time, or could be taken for one.
+/// Returns whether a text is, or might be read as, a number in any base, a version, a date or a time.
 fn is_numeric(unsigned: &str, has_sign: bool) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
-    // Some parsers take `+_1` and `._1` for numbers, too.
-    let (digits, takes_underscore) = match unsigned.strip_prefix('.') {
+    // Some parsers also read `+_1` and `._1` as numbers.
+    let (digits, allows_underscore) = match unsigned.strip_prefix('.') {
         Some(fraction) => (fraction, true),
         None => (unsigned, has_sign),
     };
-    let begins_so = digits.starts_with(is_digit) || (takes_underscore && digits.starts_with('_'));
-    if !begins_so {
+    let is_number_start = digits.starts_with(is_digit) || (allows_underscore && digits.starts_with('_'));
+    if !is_number_start {
         return false;
     }
     let rest = unsigned.trim_start_matches(is_digit);

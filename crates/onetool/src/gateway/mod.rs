@@ -423,7 +423,7 @@ impl Inner {
         if config.storage != self.config().storage {
             let file = config.storage.file().map(PathBuf::from);
             self.storage.move_to(file.or_else(|| self.options.storage.clone()));
-            self.finder.read_again();
+            self.finder.reload_queries();
         }
         self.finder.set(config.search.clone());
         self.slots.set_limits(config.run.slots());

@@ -33,7 +33,7 @@ impl Observer for Recorder {
         #[cfg(feature = "web")]
         self.history.saw(&record);
         if record.is_success && *record.entry.source() != Source::Surface {
-            self.finder.saw_use(&SessionKey::of(record.cx), record.entry.name().as_str());
+            self.finder.record_use(&SessionKey::of(record.cx), record.entry.name().as_str());
         }
         let caller = record.cx.caller();
         let client = record.cx.client().name;

@@ -1,4 +1,4 @@
-//! What the functions know, and what they ask the gateway to do.
+//! The state that the functions report, and the operations that the gateway performs for them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use onetool_core::{BoxFuture, CallContext};
 use serde_json::Value;
 
-use super::{StatsError, StatsQuery};
+use super::stats_query::{StatsError, StatsQuery};
 use crate::config::Config;
 use crate::notify::{Notified, NotifyError};
 use crate::search::Finder;
@@ -14,7 +14,7 @@ use onetool_run::shortcuts::{Aliases, Snippets};
 use onetool_server::catalog::Catalog;
 use onetool_store::results::{QueryError, ResultPage, ResultQuery};
 
-/// Everything that a function may tell, as it is at the moment of a call.
+/// The state of the gateway at the time of a call.
 pub(crate) struct OtContext {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) config: Arc<Config>,
@@ -22,11 +22,11 @@ pub(crate) struct OtContext {
     pub(crate) snippets: Arc<Snippets>,
     /// The other MCP servers.
     pub(crate) servers: Vec<ServerState>,
-    /// Packs that the configuration asks for and that are not there.
+    /// Configured packs that failed to load.
     pub(crate) failed_packs: Vec<FailedPack>,
-    /// What the storage cannot do.
+    /// Why the storage does not work, if it does not.
     pub(crate) storage_trouble: Option<String>,
-    /// How many bytes the database has, if it is a file.
+    /// The size of the database in bytes, if it is a file.
     pub(crate) storage_size: Option<u64>,
     /// The version of onetool.
     pub(crate) version: String,
@@ -37,7 +37,7 @@ pub(crate) struct OtContext {
     pub(crate) host: Arc<dyn OtHost>,
 }
 
-/// Another MCP server, as it is now.
+/// The current state of another MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerState {
     pub(crate) name: String,
@@ -54,23 +54,23 @@ pub(crate) struct FailedPack {
     pub(crate) reason: String,
 }
 
-/// What a reload could not bring into force.
+/// Changes that a reload did not apply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reloaded {
     /// Settings that take effect on the next start.
     pub(crate) on_restart: Vec<String>,
     /// Settings that only the operator may change.
     pub(crate) waiting: Vec<String>,
-    /// What the operator types to reload.
+    /// The command with which the operator reloads.
     pub(crate) operator_reload: Option<String>,
 }
 
-/// What the gateway does for the functions that do more than tell.
+/// Operations that the gateway performs for the functions.
 pub(crate) trait OtHost: Send + Sync + 'static {
-    /// Reads the configuration again; the error says what is wrong and where.
+    /// Reloads the configuration. The error says what is wrong, and where.
     fn reload(&self) -> BoxFuture<'_, Result<Reloaded, String>>;
 
-    /// Counts calls, and writes the report if the query asks for one.
+    /// Returns statistics, and writes a report if the query requests one.
     fn stats<'a>(
         &'a self,
         query: StatsQuery,

@@ -1,18 +1,18 @@
-//! What the functions raise, as exceptions that code can catch.
+//! Errors that the functions raise, as exceptions that code can catch.
 
 use onetool_core::{BoxError, ToolError, error_chain};
 
 use onetool_store::results::QueryError;
 
-/// A call of the pack that raises.
+/// An error of a function that is raised.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum OtError {
     #[error(transparent)]
     Result(#[from] QueryError),
-    #[error("the configuration was not reloaded, the old one stays in force: {reason}")]
+    #[error("configuration not reloaded, the previous one stays active: {reason}")]
     Reload { reason: String },
-    /// Something that is not the caller's fault.
+    /// An error that the caller did not cause.
     #[error(transparent)]
     Failed(BoxError),
 }

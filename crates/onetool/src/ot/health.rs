@@ -1,14 +1,14 @@
-//! `ot.health`: whether everything is there.
+//! `ot.health`: shows versions and the state of packs, servers and storage.
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, OtContext, listing};
+use super::{OtContext, Output, listing};
 
 pub(super) const DESCRIPTION: &str =
-    "Tell versions, and whether every pack is loaded and every server connected.";
+    "Show versions, and whether all packs are loaded and all servers connected.";
 
 #[tracing::instrument(level = "debug", name = "ot.health", skip_all)]
-pub(super) fn health(context: &OtContext) -> Answer {
+pub(super) fn health(context: &OtContext) -> Output {
     let mut health = json!({
         "version": context.version,
         "python": context.python,
@@ -25,7 +25,7 @@ pub(super) fn health(context: &OtContext) -> Answer {
     if let Some(notice) = &context.config.notice {
         health["notice"] = json!(notice);
     }
-    Answer::Data(health)
+    Output::Data(health)
 }
 
 fn registry(context: &OtContext) -> Value {
@@ -46,7 +46,7 @@ fn proxy(context: &OtContext) -> Value {
     with_status(json!({"server_count": states.len(), "servers": states}), reasons.collect())
 }
 
-/// Puts the status first, and what is wrong last.
+/// Adds the status at the beginning and the reasons at the end.
 fn with_status(parts: Value, reasons: Map<String, Value>) -> Value {
     let mut whole = json!({"status": if reasons.is_empty() { "ok" } else { "degraded" }});
     for (key, part) in parts.as_object().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! `ot.help`: one way in to tools, packs, snippets and aliases.
+//! `ot.help`: explains and finds tools, packs, snippets and aliases.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,43 +8,43 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::help_rank::{Candidate, rank, words};
-use super::{Answer, InfoLevel, OtContext, listing};
+use super::{InfoLevel, OtContext, Output, listing};
 use crate::render::{self, AliasCard, Match, MatchGroup};
 use onetool_run::shortcuts::Alias;
 use onetool_server::catalog::{Catalog, Entry};
 
 pub(super) const DESCRIPTION: &str =
-    "Explain onetool, or one tool, pack, $snippet or alias; anything else is searched for, typos included.";
+    "Explain onetool, or a tool, pack, $snippet or alias by name; other queries search and tolerate typos.";
 
-/// Matches of one kind that are shown with their descriptions, and how many of them in full.
+/// Maximum number of matches of each kind with descriptions, and with cards.
 const MAX_MATCHES: usize = 10;
 const MAX_CARDS: usize = 3;
-/// How many tools the search is asked for where only names are shown.
+/// Maximum number of tools in a list of names.
 const MAX_NAMES: usize = 1000;
-/// A longer query is read up to here, in characters; it is no name.
+/// Maximum length of a query in characters; the rest is ignored.
 const MAX_QUERY: usize = 500;
-/// A tool that scores less than this part of the best one only shares a word with the query.
-const CLOSE_TO_BEST: f64 = 0.5;
+/// The minimum score of a tool relative to the best one; tools below it share only a word with the query.
+const MIN_RELATIVE_SCORE: f64 = 0.5;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Help {
-    /// A name, or words to search for; nothing for an overview.
+    /// A name, or words to search for; empty for an overview.
     #[serde(default)]
     query: String,
-    /// How much to tell: list gives names, min short descriptions, full everything.
+    /// Level of detail: list (names), min (short descriptions) or full (everything).
     #[serde(default)]
     info: InfoLevel,
 }
 
 #[tracing::instrument(level = "debug", name = "ot.help", skip_all)]
-pub(super) async fn help(context: &OtContext, args: &Help) -> Answer {
+pub(super) async fn help(context: &OtContext, args: &Help) -> Output {
     let query = args.query.trim();
     if query.is_empty() {
-        return Answer::Text(render::OVERVIEW.to_owned());
+        return Output::Text(render::OVERVIEW.to_owned());
     }
     let query = query.char_indices().nth(MAX_QUERY).map_or(query, |(end, _)| &query[..end]);
-    Answer::Text(match (exact(context, query), args.info) {
+    Output::Text(match (exact(context, query), args.info) {
         (Some(found), InfoLevel::List) => {
             let name = found.name(context);
             let others = search(context, query, InfoLevel::List).await.without(&name);
@@ -55,7 +55,7 @@ pub(super) async fn help(context: &OtContext, args: &Help) -> Answer {
     })
 }
 
-/// Something that help can tell about, by its name.
+/// A named item that help can explain.
 #[derive(Debug, Clone, Copy)]
 enum Topic<'a> {
     Tool(&'a str),
@@ -64,7 +64,7 @@ enum Topic<'a> {
     Alias(&'a str),
 }
 
-/// Returns what has exactly this name.
+/// Returns the item with exactly this name.
 fn exact<'a>(context: &'a OtContext, name: &'a str) -> Option<Topic<'a>> {
     if let Some(snippet) = name.strip_prefix('$') {
         return context.snippets.get(snippet).map(|_| Topic::Snippet(snippet));
@@ -77,11 +77,11 @@ fn exact<'a>(context: &'a OtContext, name: &'a str) -> Option<Topic<'a>> {
     let is_snippet = context.snippets.get(name).is_some();
     [(is_pack, Topic::Pack(name)), (is_alias, Topic::Alias(name)), (is_snippet, Topic::Snippet(name))]
         .into_iter()
-        .find_map(|(is_it, topic)| is_it.then_some(topic))
+        .find_map(|(exists, topic)| exists.then_some(topic))
 }
 
 impl Topic<'_> {
-    /// Returns the name under which it is asked for.
+    /// Returns the name to query it by.
     fn name(self, context: &OtContext) -> String {
         match self {
             Self::Tool(name) => context
@@ -93,7 +93,7 @@ impl Topic<'_> {
         }
     }
 
-    /// Writes all about it.
+    /// Returns its card.
     fn card(self, context: &OtContext, info: InfoLevel) -> String {
         let card = match self {
             Self::Tool(name) => context
@@ -119,7 +119,7 @@ fn alias_card(context: &OtContext, name: &str, alias: &Alias) -> String {
     render::alias_card(&AliasCard { name, target: &alias.target, tool, usage })
 }
 
-/// What a search found, by kind.
+/// The matches of a search, by kind.
 struct Found([MatchGroup; 4]);
 
 impl Found {
@@ -130,13 +130,13 @@ impl Found {
         render::search_results(query, &self.0, info != InfoLevel::List)
     }
 
-    /// Leaves out what is named elsewhere.
+    /// Removes an item that is shown elsewhere.
     fn without(mut self, name: &str) -> Self {
         self.0.iter_mut().for_each(|group| group.matches.retain(|it| it.name != name));
         self
     }
 
-    /// Writes names only, after that of an exact match.
+    /// Returns the names of all items, after that of an exact match.
     fn list_after(&self, name: &str) -> String {
         if self.is_empty() { name.to_owned() } else { format!("{name}\n{}", render::name_groups(&self.0)) }
     }
@@ -174,24 +174,24 @@ async fn search(context: &OtContext, query: &str, info: InfoLevel) -> Found {
     ])
 }
 
-/// Returns the indices of the tools that fit: what `tool_find` would give, then names that were written together or
-/// misspelt beyond what that understands.
+/// Returns the indices of matching tools: those that `tool_find` would return, then those with similar names, such as
+/// words written together or misspelled beyond what the search corrects.
 async fn rank_tools(context: &OtContext, query: &str, tools: &[(&str, &str)], info: InfoLevel) -> Vec<usize> {
     let is_list = info == InfoLevel::List;
     let limit = if is_list { MAX_NAMES } else { MAX_MATCHES };
     let hits = context.finder.search(&context.catalog, query, limit).await;
     let best = hits.first().map_or(0.0, |hit| hit.score);
-    // One word is in a tool or not; of several, a tool that has only some was hardly meant.
-    let least = if is_list && words(query).len() == 1 { 0.0 } else { best * CLOSE_TO_BEST };
-    let places: HashMap<&str, usize> = tools.iter().map(|(name, _)| *name).zip(0..).collect();
-    let close = hits.iter().take_while(|hit| hit.score >= least);
-    let found = close.filter_map(|hit| places.get(&*hit.name).copied());
+    // A single word matches or does not. With several, a tool that matches only some is probably not the right one.
+    let min_score = if is_list && words(query).len() == 1 { 0.0 } else { best * MIN_RELATIVE_SCORE };
+    let indices: HashMap<&str, usize> = tools.iter().map(|(name, _)| *name).zip(0..).collect();
+    let close = hits.iter().take_while(|hit| hit.score >= min_score);
+    let found = close.filter_map(|hit| indices.get(&*hit.name).copied());
     let by_name = rank_names(context.catalog.clone(), query.to_owned()).await;
     found.chain(by_name).collect::<IndexSet<usize>>().into_iter().collect()
 }
 
-/// Returns the indices of the tools whose names fit. Many thousands of them take a while, so not on a thread of the
-/// runtime; what their descriptions say is the search's to know.
+/// Returns the indices of tools with matching names; descriptions are left to the search. Runs on a blocking thread,
+/// because many thousands of tools take a while.
 async fn rank_names(catalog: Arc<Catalog>, query: String) -> Vec<usize> {
     let ranked = tokio::task::spawn_blocking(move || {
         let name = |entry| Candidate { name: Entry::name(entry).as_str(), description: "" };

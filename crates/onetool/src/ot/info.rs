@@ -1,9 +1,9 @@
-//! How much an answer tells.
+//! Levels of detail.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much an answer tells.
+/// The level of detail of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

@@ -1,4 +1,4 @@
-//! What is listed, by which names, and what is known of each tool.
+//! Listings of tools and packs, and the cards of each.
 
 use indexmap::IndexMap;
 use onetool_core::{JsonObject, Parameter, parameters, python_type};
@@ -7,36 +7,36 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{InfoLevel, OtContext};
-use crate::render::{Hints, PackCard, ToolCard, doc_url, summary};
+use crate::render::{PackCard, ToolCard, ToolDetails, doc_url, summary};
 use onetool_server::catalog::{Catalog, Entry, Source};
 
-/// The arguments of every function that lists something.
+/// The arguments of the functions that list items.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Listing {
-    /// Only what contains this text; case does not matter.
+    /// Only items that contain this text, ignoring case.
     #[serde(default)]
     pub(super) pattern: String,
-    /// How much to tell: list gives names, min short descriptions, full everything.
+    /// Level of detail: list (names), min (short descriptions) or full (everything).
     #[serde(default)]
     pub(super) info: InfoLevel,
 }
 
 impl Listing {
-    /// Returns what tells whether any of some texts contains the pattern.
+    /// Returns a predicate that checks whether any of the given texts contains the pattern.
     pub(super) fn matcher(&self) -> impl Fn(&[&str]) -> bool + use<> {
-        // Once, and not for every tool: it may be as long as a request.
+        // Convert it once rather than for every tool: it may be as long as a request.
         let pattern = self.pattern.to_lowercase();
         move |texts| texts.iter().any(|text| text.to_lowercase().contains(&pattern))
     }
 }
 
-/// Returns every tool but the few that every client sees anyway.
+/// Returns all tools except the few that every client sees.
 pub(super) fn tools(catalog: &Catalog) -> impl Iterator<Item = &Entry> {
     catalog.tools().map(AsRef::as_ref).filter(|entry| *entry.source() != Source::Surface)
 }
 
-/// Returns every pack with its tools, in the order of the catalog.
+/// Returns all packs with their tools, in the order of the catalog.
 pub(super) fn packs(catalog: &Catalog) -> IndexMap<&str, Vec<&Entry>> {
     let mut packs: IndexMap<&str, Vec<&Entry>> = IndexMap::new();
     for entry in tools(catalog) {
@@ -47,13 +47,13 @@ pub(super) fn packs(catalog: &Catalog) -> IndexMap<&str, Vec<&Entry>> {
     packs
 }
 
-/// Returns the kind of source of a pack: `local`, `proxy` or `openapi`.
+/// Returns the kind of a pack's source: `local`, `proxy` or `openapi`.
 pub(super) fn pack_source(tools: &[&Entry]) -> String {
     let source = tools.first().map_or_else(String::new, |entry| entry.source().to_string());
     source.split(':').next().unwrap_or_default().to_owned()
 }
 
-/// Returns `name: description` of every parameter.
+/// Returns `name: description` for each parameter.
 pub(super) fn args(entry: &Entry) -> Vec<String> {
     let line = |parameter: Parameter<'_>| match parameter.description {
         Some(description) => format!("{}: {}", parameter.name, summary(description)),
@@ -62,13 +62,13 @@ pub(super) fn args(entry: &Entry) -> Vec<String> {
     parameters(&entry.spec().input_schema).map(line).collect()
 }
 
-/// Returns the type of what a tool gives back, where its output schema or its pack says so.
+/// Returns the return type of a tool, if its output schema or its pack specifies one.
 pub(super) fn returns(catalog: &Catalog, entry: &Entry) -> Option<String> {
     let schema = entry.spec().output_schema.as_ref().map(|schema| python_type(&schema.peek()));
     schema.or_else(|| catalog.docs(entry.name())?.returns.clone())
 }
 
-/// Makes the card of a tool.
+/// Returns the card of a tool.
 pub(super) fn tool_card<'a>(context: &'a OtContext, entry: &'a Entry, info: InfoLevel) -> ToolCard<'a> {
     let catalog = &context.catalog;
     let docs = catalog.docs(entry.name());
@@ -78,7 +78,7 @@ pub(super) fn tool_card<'a>(context: &'a OtContext, entry: &'a Entry, info: Info
     } else if info != InfoLevel::Full {
         examples.truncate(1);
     }
-    let more = (info == InfoLevel::Full).then(|| Hints {
+    let details = (info == InfoLevel::Full).then(|| ToolDetails {
         source: entry.source().to_string(),
         flat_name: entry.flat_name().to_owned(),
         annotations: entry.spec().annotations,
@@ -94,7 +94,7 @@ pub(super) fn tool_card<'a>(context: &'a OtContext, entry: &'a Entry, info: Info
         returns: returns(catalog, entry),
         examples,
         url: entry.name().pack().map(|pack| doc_url(&context.config.docs.base_url, pack)),
-        more,
+        details,
     }
 }
 
@@ -104,7 +104,7 @@ fn typed_arg(parameter: Parameter<'_>) -> String {
     format!("{} ({}{optional}){description}", parameter.name, parameter.python_type)
 }
 
-/// Makes the card of a pack.
+/// Returns the card of a pack.
 pub(super) fn pack_card<'a>(
     context: &'a OtContext,
     name: &'a str,
@@ -130,7 +130,7 @@ pub(super) fn pack_card<'a>(
     }
 }
 
-/// Writes a call with everything that it needs.
+/// Returns an example call with all required arguments.
 pub(crate) fn sample_call(name: &str, schema: &JsonObject) -> String {
     let sample = |parameter: Parameter<'_>| {
         let value = match parameter.python_type.split(['[', ' ']).next() {
@@ -143,6 +143,7 @@ pub(crate) fn sample_call(name: &str, schema: &JsonObject) -> String {
         };
         format!("{}={value}", parameter.name)
     };
-    let needed: Vec<String> = parameters(schema).filter(|parameter| parameter.required).map(sample).collect();
-    format!("{name}({})", needed.join(", "))
+    let required: Vec<String> =
+        parameters(schema).filter(|parameter| parameter.required).map(sample).collect();
+    format!("{name}({})", required.join(", "))
 }

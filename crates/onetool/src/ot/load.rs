@@ -1,21 +1,21 @@
-//! `ot.load`: a whole stored result, as data for code.
+//! `ot.load`: loads a whole stored result as data.
 
 use onetool_core::CallContext;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, OtContext, OtError};
+use super::{OtContext, OtError, Output};
 
-pub(super) const DESCRIPTION: &str = "Load a whole stored result as data, to work on in code.";
+pub(super) const DESCRIPTION: &str = "Load a whole stored result as data, to process it in code.";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Load {
-    /// The handle that came in the place of the result.
+    /// The handle of the stored result.
     handle: String,
 }
 
 #[tracing::instrument(level = "debug", name = "ot.load", skip_all, fields(handle = %args.handle))]
-pub(super) async fn load(context: OtContext, args: Load, cx: CallContext) -> Result<Answer, OtError> {
-    Ok(Answer::Data(context.host.load(args.handle, &cx).await?))
+pub(super) async fn load(context: OtContext, args: Load, cx: CallContext) -> Result<Output, OtError> {
+    Ok(Output::Data(context.host.load(args.handle, &cx).await?))
 }

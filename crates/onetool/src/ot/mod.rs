@@ -1,7 +1,6 @@
-//! The `ot` pack: what an agent can ask the gateway about itself. A file per function.
+//! The `ot` pack: functions for agents to explore and manage the gateway, one file per function.
 
 mod aliases;
-mod answer;
 mod config;
 mod context;
 mod error;
@@ -12,22 +11,24 @@ mod info;
 mod listing;
 mod load;
 mod notify;
+mod output;
 mod packs;
 mod register;
 mod reload;
 mod result;
 mod snippets;
 mod stats;
+mod stats_query;
 mod tools;
 mod version;
 
-pub(crate) use answer::Answer;
 pub(crate) use context::{FailedPack, OtContext, OtHost, Reloaded, ServerState};
 pub(crate) use error::OtError;
 pub(crate) use info::InfoLevel;
 pub(crate) use listing::sample_call;
+pub(crate) use output::Output;
 pub(crate) use register::register;
-pub(crate) use stats::{StatsError, StatsQuery};
+pub(crate) use stats_query::{StatsError, StatsQuery};
 
 #[cfg(test)]
 mod tests;

@@ -1,24 +1,24 @@
-//! `ot.notify`: leaves a note.
+//! `ot.notify`: appends a note to a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, OtContext, OtError};
+use super::{OtContext, OtError, Output};
 use crate::notify::Notified;
 
-pub(super) const DESCRIPTION: &str = "Append a note to the file that is configured for its topic.";
+pub(super) const DESCRIPTION: &str = "Append a note to the file configured for its topic.";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Notify {
-    /// What the note is about, for example notes or status:build.
+    /// The topic of the note, for example notes or status:build.
     topic: String,
-    /// The note.
+    /// The text of the note.
     message: String,
 }
 
 #[tracing::instrument(level = "debug", name = "ot.notify", skip_all)]
-pub(super) async fn notify(context: OtContext, args: Notify) -> Result<Answer, OtError> {
+pub(super) async fn notify(context: OtContext, args: Notify) -> Result<Output, OtError> {
     let notified = context.host.notify(args.topic, args.message).await;
     let text = match notified.map_err(|error| OtError::Failed(Box::new(error)))? {
         Notified::Written(path) => {
@@ -27,5 +27,5 @@ pub(super) async fn notify(context: OtContext, args: Notify) -> Result<Answer, O
         }
         Notified::Skipped => "SKIP: no matching topic".to_owned(),
     };
-    Ok(Answer::Text(text))
+    Ok(Output::Text(text))
 }

@@ -1,22 +1,22 @@
-//! `ot.packs`: groups of tools from one source.
+//! `ot.packs`: lists packs.
 
 use serde_json::json;
 
 use super::listing::{self, Listing};
-use super::{Answer, InfoLevel, OtContext};
+use super::{InfoLevel, OtContext, Output};
 use crate::render::{nothing, pack_listing};
 
 pub(super) const DESCRIPTION: &str =
     "List packs of tools; info=\"full\" adds instructions and the tools of each.";
 
 #[tracing::instrument(level = "debug", name = "ot.packs", skip_all)]
-pub(super) fn packs(context: &OtContext, args: &Listing) -> Answer {
+pub(super) fn packs(context: &OtContext, args: &Listing) -> Output {
     let matches = args.matcher();
     let packs = listing::packs(&context.catalog);
     let packs = packs.iter().filter(|(name, _)| matches(&[name]));
     match args.info {
-        InfoLevel::List => Answer::list(packs.map(|(name, _)| *name)),
-        InfoLevel::Min => Answer::list(packs.map(|(name, tools)| {
+        InfoLevel::List => Output::list(packs.map(|(name, _)| *name)),
+        InfoLevel::Min => Output::list(packs.map(|(name, tools)| {
             json!({"name": name, "source": listing::pack_source(tools), "tool_count": tools.len()})
         })),
         InfoLevel::Full => {
@@ -24,7 +24,7 @@ pub(super) fn packs(context: &OtContext, args: &Listing) -> Answer {
                 pack_listing(&listing::pack_card(context, name, tools, InfoLevel::Min))
             };
             let cards: Vec<String> = packs.map(card).collect();
-            Answer::Text(if cards.is_empty() { nothing("packs", &args.pattern) } else { cards.join("\n\n") })
+            Output::Text(if cards.is_empty() { nothing("packs", &args.pattern) } else { cards.join("\n\n") })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The functions as tools.
+//! Registration of the functions as tools.
 
 use std::sync::Arc;
 
@@ -8,55 +8,57 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::{
-    Answer, OtContext, OtError, aliases, config, health, help, load, notify, packs, reload, result, snippets,
+    OtContext, OtError, Output, aliases, config, health, help, load, notify, packs, reload, result, snippets,
     stats, tools, version,
 };
 use onetool_server::Server;
 use onetool_server::catalog::{RegisterError, Source};
 
-/// Makes the context of a call; `None` when the gateway is gone.
+/// Returns the context of a call; `None` when the gateway has stopped.
 type Provider = Arc<dyn Fn() -> Option<OtContext> + Send + Sync>;
 
-/// The arguments of a function that takes none.
+/// The arguments of a function without parameters.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NoArguments {}
 
-/// Registers every function of the pack. `context` is asked on every call, so it should not keep the server alive.
+/// Registers all functions of the pack. `context` runs on every call and must not keep the server alive.
 pub(crate) fn register(
     server: &Server,
     context: impl Fn() -> Option<OtContext> + Send + Sync + 'static,
 ) -> Result<(), RegisterError> {
     let context: Provider = Arc::new(context);
     let tools: [Arc<dyn Tool>; 13] = [
-        telling(&context, "ot.tools", tools::DESCRIPTION, |cx, args| tools::tools(cx, &args)),
-        telling(&context, "ot.packs", packs::DESCRIPTION, |cx, args| packs::packs(cx, &args)),
-        telling(&context, "ot.aliases", aliases::DESCRIPTION, |cx, args| aliases::aliases(cx, &args)),
-        telling(&context, "ot.snippets", snippets::DESCRIPTION, |cx, args| snippets::snippets(cx, &args)),
-        doing(
+        sync_tool(&context, "ot.tools", tools::DESCRIPTION, |cx, args| tools::tools(cx, &args)),
+        sync_tool(&context, "ot.packs", packs::DESCRIPTION, |cx, args| packs::packs(cx, &args)),
+        sync_tool(&context, "ot.aliases", aliases::DESCRIPTION, |cx, args| aliases::aliases(cx, &args)),
+        sync_tool(&context, "ot.snippets", snippets::DESCRIPTION, |cx, args| snippets::snippets(cx, &args)),
+        async_tool(
             &context,
             "ot.help",
             help::DESCRIPTION,
             ToolAnnotations::read_only(),
             |cx, args, _| async move { Ok(help::help(&cx, &args).await) },
         ),
-        telling(&context, "ot.config", config::DESCRIPTION, |cx, NoArguments {}| config::config(cx)),
-        telling(&context, "ot.health", health::DESCRIPTION, |cx, NoArguments {}| health::health(cx)),
-        telling(&context, "ot.version", version::DESCRIPTION, |cx, NoArguments {}| version::version(cx)),
-        doing(&context, "ot.result", result::DESCRIPTION, ToolAnnotations::read_only(), result::result),
-        doing(&context, "ot.load", load::DESCRIPTION, ToolAnnotations::read_only(), load::load),
-        doing(&context, "ot.stats", stats::DESCRIPTION, writes(), |cx, args, call| async {
+        sync_tool(&context, "ot.config", config::DESCRIPTION, |cx, NoArguments {}| config::config(cx)),
+        sync_tool(&context, "ot.health", health::DESCRIPTION, |cx, NoArguments {}| health::health(cx)),
+        sync_tool(&context, "ot.version", version::DESCRIPTION, |cx, NoArguments {}| version::version(cx)),
+        async_tool(&context, "ot.result", result::DESCRIPTION, ToolAnnotations::read_only(), result::result),
+        async_tool(&context, "ot.load", load::DESCRIPTION, ToolAnnotations::read_only(), load::load),
+        async_tool(&context, "ot.stats", stats::DESCRIPTION, writes(), |cx, args, call| async {
             Ok(stats::stats(cx, args, call).await)
         }),
-        doing(&context, "ot.notify", notify::DESCRIPTION, writes(), |cx, args, _| notify::notify(cx, args)),
-        doing(&context, "ot.reload", reload::DESCRIPTION, writes(), |cx, NoArguments {}, _| {
+        async_tool(&context, "ot.notify", notify::DESCRIPTION, writes(), |cx, args, _| {
+            notify::notify(cx, args)
+        }),
+        async_tool(&context, "ot.reload", reload::DESCRIPTION, writes(), |cx, NoArguments {}, _| {
             reload::reload(cx)
         }),
     ];
     tools.into_iter().try_for_each(|tool| server.add_tool(tool, Source::Builtin))
 }
 
-/// The hints of a function that changes something, but destroys nothing.
+/// Returns the annotations of a function that writes, but does not destroy anything.
 fn writes() -> ToolAnnotations {
     ToolAnnotations {
         read_only_hint: Some(false),
@@ -65,30 +67,30 @@ fn writes() -> ToolAnnotations {
     }
 }
 
-fn now(context: &Provider) -> Result<OtContext, ToolError> {
+fn current(context: &Provider) -> Result<OtContext, ToolError> {
     context().ok_or_else(|| ToolError::failed("the gateway is shutting down"))
 }
 
-/// Makes the tool of a function that only tells what it knows.
-fn telling<A>(
+/// Returns a tool for a synchronous, read-only function.
+fn sync_tool<A>(
     context: &Provider,
     name: &str,
     description: &str,
-    function: fn(&OtContext, A) -> Answer,
+    function: fn(&OtContext, A) -> Output,
 ) -> Arc<dyn Tool>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
 {
     let context = context.clone();
     let handler = move |args: A, _: CallContext| {
-        let answer = now(&context).map(|context| function(&context, args));
-        std::future::ready(answer)
+        let output = current(&context).map(|context| function(&context, args));
+        std::future::ready(output)
     };
     Arc::new(tool_fn(name, description, handler).annotations(ToolAnnotations::read_only()))
 }
 
-/// Makes the tool of a function that has the gateway do something.
-fn doing<A, F, Fut>(
+/// Returns a tool for an asynchronous function.
+fn async_tool<A, F, Fut>(
     context: &Provider,
     name: &str,
     description: &str,
@@ -98,11 +100,11 @@ fn doing<A, F, Fut>(
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(OtContext, A, CallContext) -> Fut + Send + Sync + Copy + 'static,
-    Fut: Future<Output = Result<Answer, OtError>> + Send + 'static,
+    Fut: Future<Output = Result<Output, OtError>> + Send + 'static,
 {
     let context = context.clone();
     let handler = move |args: A, cx: CallContext| {
-        let context = now(&context);
+        let context = current(&context);
         async move { function(context?, args, cx).await.map_err(ToolError::from) }
     };
     Arc::new(tool_fn(name, description, handler).annotations(annotations))

@@ -1,13 +1,14 @@
-//! `ot.reload`: reads the configuration again.
+//! `ot.reload`: reloads the configuration.
 
 use std::fmt::Write as _;
 
-use super::{Answer, OtContext, OtError};
+use super::{OtContext, OtError, Output};
 
-pub(super) const DESCRIPTION: &str = "Read the configuration again from disk; a broken one changes nothing. New commands, servers, secrets and wider access wait for the operator.";
+pub(super) const DESCRIPTION: &str = "Reload the configuration from disk; an invalid one changes nothing. New \
+    commands, servers, secrets and wider access wait for the operator.";
 
 #[tracing::instrument(level = "debug", name = "ot.reload", skip_all)]
-pub(super) async fn reload(context: OtContext) -> Result<Answer, OtError> {
+pub(super) async fn reload(context: OtContext) -> Result<Output, OtError> {
     let reloaded = context.host.reload().await.map_err(|reason| OtError::Reload { reason })?;
     let mut text = "OK: Configuration reloaded".to_owned();
     // Writing to a String cannot fail.
@@ -21,5 +22,5 @@ pub(super) async fn reload(context: OtContext) -> Result<Answer, OtError> {
     if !reloaded.on_restart.is_empty() {
         let _ = write!(text, "\nTakes effect after a restart: {}", reloaded.on_restart.join(", "));
     }
-    Ok(Answer::Text(text))
+    Ok(Output::Text(text))
 }

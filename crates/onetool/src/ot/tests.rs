@@ -1,8 +1,8 @@
-//! The pack through its tools, over a small gateway of the tests' own.
+//! Tests of the pack's tools, on a small gateway.
 
-mod doing;
 mod help;
 mod listing;
+mod management;
 mod result;
 mod spans;
 
@@ -35,28 +35,22 @@ use onetool_server::dispatch::CallError;
 use onetool_store::results::{OutputOptions, QueryError, ResultBody, ResultPage, ResultQuery, ResultStore};
 use onetool_store::storage::Storage;
 
-/// Does what the gateway does, and remembers what it was asked.
+/// Stands in for the gateway, and records the queries for statistics.
 struct TestHost {
     results: ResultStore,
     clock: Clock,
     topics: Vec<TopicConfig>,
     broken_config: Option<String>,
     stats_error: Option<StatsError>,
-    asked: Mutex<Vec<String>>,
+    queries: Mutex<Vec<String>>,
 }
 
 impl Default for TestHost {
     fn default() -> Self {
         let clock = Clock::fake(Timestamp::from_millis(0));
         let results = ResultStore::new(Storage::in_memory(), clock.clone(), OutputOptions::default());
-        let (topics, asked) = (Vec::new(), Mutex::default());
-        Self { results, clock, topics, broken_config: None, stats_error: None, asked }
-    }
-}
-
-impl TestHost {
-    fn remember(&self, asked: impl std::fmt::Debug) {
-        self.asked.lock().unpoisoned().push(format!("{asked:?}"));
+        let (topics, queries) = (Vec::new(), Mutex::default());
+        Self { results, clock, topics, broken_config: None, stats_error: None, queries }
     }
 }
 
@@ -74,7 +68,7 @@ impl OtHost for TestHost {
         query: StatsQuery,
         _: &'a CallContext,
     ) -> BoxFuture<'a, Result<Value, StatsError>> {
-        self.remember(query);
+        self.queries.lock().unpoisoned().push(format!("{query:?}"));
         let stats = json!({"total_calls": 2, "success_rate": 50.0, "tools": {"demo.foo": {"calls": 2}}});
         ready(self.stats_error.clone().map_or(Ok(stats), Err))
     }
@@ -107,7 +101,7 @@ impl OtHost for TestHost {
 struct Search {
     /// What to search for.
     query: String,
-    /// How many results.
+    /// Number of results.
     #[serde(default = "five")]
     count: u32,
 }
@@ -121,14 +115,14 @@ struct Gateway {
     host: Arc<TestHost>,
 }
 
-/// What a test changes about the gateway.
+/// Settings of the gateway that tests change.
 #[derive(Default)]
 struct Setup {
     host: TestHost,
     is_bare: bool,
     servers: Vec<ServerState>,
     failed_packs: Vec<FailedPack>,
-    /// Names of tools beside the usual ones.
+    /// Names of additional tools.
     more_tools: Vec<String>,
 }
 
@@ -223,7 +217,7 @@ impl Gateway {
         output.content[0].as_text().unwrap().to_owned()
     }
 
-    /// Returns the text of an answer that is an error.
+    /// Returns the text of an error result.
     async fn error(&self, function: &str, args: Value) -> String {
         let output = self.call(function, args).await.unwrap_or_else(|error| panic!("{error}"));
         assert!(output.is_error);
@@ -249,8 +243,9 @@ impl Gateway {
         stored.handle.to_string()
     }
 
-    fn asked(&self) -> String {
-        self.host.asked.lock().unpoisoned().join("\n")
+    /// Returns the recorded queries for statistics.
+    fn queries(&self) -> String {
+        self.host.queries.lock().unpoisoned().join("\n")
     }
 }
 
@@ -259,7 +254,7 @@ const OT: [&str; 13] = [
     "stats", "notify", "reload",
 ];
 
-/// A gateway with 300 stored lines, of which every hundredth is an error.
+/// Returns a gateway with a stored result of 300 lines; every hundredth one is an error.
 async fn with_stored() -> (Gateway, String) {
     let gateway = gateway();
     let line = |n: u32| if n.is_multiple_of(100) { format!("error {n}") } else { format!("line {n}") };

@@ -1,26 +1,25 @@
-//! `ot.tools`: every tool.
+//! `ot.tools`: lists tools.
 
 use serde_json::{Value, json};
 
 use super::listing::{self, Listing};
-use super::{Answer, InfoLevel, OtContext};
+use super::{InfoLevel, OtContext, Output};
 use crate::render::summary;
 use onetool_server::catalog::Entry;
 
-pub(super) const DESCRIPTION: &str =
-    "List every tool by name; info=\"full\" adds signatures, arguments and where each comes from.";
+pub(super) const DESCRIPTION: &str = "List tools; info=\"full\" adds signatures, arguments and sources.";
 
 #[tracing::instrument(level = "debug", name = "ot.tools", skip_all)]
-pub(super) fn tools(context: &OtContext, args: &Listing) -> Answer {
+pub(super) fn tools(context: &OtContext, args: &Listing) -> Output {
     let matches = args.matcher();
     let tools = listing::tools(&context.catalog).filter(|entry| matches(&[entry.name().as_str()]));
     match args.info {
-        InfoLevel::List => Answer::list(tools.map(|entry| entry.name().as_str())),
-        InfoLevel::Min => Answer::list(tools.map(|entry| {
+        InfoLevel::List => Output::list(tools.map(|entry| entry.name().as_str())),
+        InfoLevel::Min => Output::list(tools.map(|entry| {
             let description = summary(context.catalog.description(entry));
             json!({"name": entry.name().as_str(), "description": description})
         })),
-        InfoLevel::Full => Answer::list(tools.map(|entry| full(context, entry))),
+        InfoLevel::Full => Output::list(tools.map(|entry| full(context, entry))),
     }
 }
 

@@ -1,10 +1,10 @@
-//! `ot.version`: the version of onetool.
+//! `ot.version`: returns the version of onetool.
 
-use super::{Answer, OtContext};
+use super::{OtContext, Output};
 
-pub(super) const DESCRIPTION: &str = "Tell the version of onetool.";
+pub(super) const DESCRIPTION: &str = "Return the version of onetool.";
 
 #[tracing::instrument(level = "debug", name = "ot.version", skip_all)]
-pub(super) fn version(context: &OtContext) -> Answer {
-    Answer::Text(context.version.clone())
+pub(super) fn version(context: &OtContext) -> Output {
+    Output::Text(context.version.clone())
 }

@@ -105,7 +105,7 @@ pub(crate) mod tests {
         # Example with defaults:
         # $brv_research topic=Python
         # Expands to:
-        # cannot fill in snippet '$brv_research': undefined value (line 1)
+        # cannot expand snippet '$brv_research': undefined value (line 1)
         "#);
     }
 }

@@ -1,4 +1,4 @@
-//! The index of what is in the catalog: it follows every change, and only what differs is indexed anew.
+//! A search index of the catalog that is updated incrementally.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,51 +7,52 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuar
 use onetool_core::ToolName;
 use onetool_core::sync::Unpoisoned as _;
 
-use onetool_search::{Document, Hit, Index, REMEMBERED_MAX};
+use onetool_search::{Document, Hit, Index, MAX_REMEMBERED};
 use onetool_server::catalog::{Catalog, Entry};
 
-/// An index that all sessions share. It is built by the first search, or by whoever asks it to follow before that.
+/// An index that all sessions share. It is built by the first update or search.
 ///
-/// Building and searching take their time, so neither belongs on a thread of the runtime.
+/// Building and searching can take long, so do not call them on a runtime thread.
 #[derive(Default)]
 pub(super) struct CatalogIndex {
-    followed: RwLock<Followed>,
-    /// Apart from the index, so that nobody waits for a build to remember something.
+    snapshot: RwLock<IndexedSnapshot>,
+    /// Separate from the index, so that remembering a query does not wait for a build.
     remembered: Mutex<Remembered>,
 }
 
 #[derive(Default)]
-struct Followed {
+struct IndexedSnapshot {
     index: Index,
-    /// The snapshot that the index was made from; weak, so that what is gone does not stay for its sake.
+    /// The snapshot that was indexed; weak, so that the index does not keep removed tools alive.
     catalog: Weak<Catalog>,
-    tools: HashMap<ToolName, Known>,
-    round: u64,
+    tools: HashMap<ToolName, IndexedTool>,
+    /// Counts updates; tools with an older number were removed from the catalog.
+    update: u64,
 }
 
-/// Queries that led to a tool, oldest first. A tool that is not there now may come back.
+/// Queries that led to a tool, oldest first. They outlive the tool, which may come back.
 #[derive(Default)]
 struct Remembered {
     queries: HashMap<String, Vec<String>>,
-    /// Tools whose queries are not in the index as they are here.
+    /// Tools whose queries changed since they were indexed.
     changed: BTreeSet<String>,
 }
 
-/// What tells whether a tool is still as it was indexed.
-struct Known {
+/// What was indexed for a tool, to detect changes.
+struct IndexedTool {
     entry: Weak<Entry>,
-    /// What the operator and the pack say about it.
-    about: u64,
-    /// All that is searched.
-    content: u64,
-    round: u64,
+    /// A hash of its description, documentation and pack.
+    docs_hash: u64,
+    /// A hash of everything that is indexed.
+    content_hash: u64,
+    update: u64,
 }
 
 impl CatalogIndex {
-    /// Brings the index up to date. A first build of many thousand tools takes a while.
-    pub(super) fn follow(&self, catalog: &Arc<Catalog>) {
-        if !self.read().is_made_from(catalog) {
-            let inserted = self.write().follow(catalog);
+    /// Brings the index up to date. The first build takes a while for many thousands of tools.
+    pub(super) fn update(&self, catalog: &Arc<Catalog>) {
+        if !self.read().is_from(catalog) {
+            let inserted = self.write().update(catalog);
             let mut remembered = self.remembered();
             let Remembered { queries, changed } = &mut *remembered;
             changed
@@ -67,16 +68,16 @@ impl CatalogIndex {
             changed.map(with_queries).collect()
         };
         if !changed.is_empty() {
-            let mut followed = self.write();
+            let mut snapshot = self.write();
             for (tool, queries) in changed {
-                followed.index.set_remembered(&tool, &queries);
+                snapshot.index.set_remembered(&tool, &queries);
             }
         }
     }
 
-    /// Returns the tools that fit a query, best first.
+    /// Returns the tools that match a query, best first.
     pub(super) fn search(&self, catalog: &Arc<Catalog>, query: &str, limit: usize) -> Vec<Hit> {
-        self.follow(catalog);
+        self.update(catalog);
         self.read().index.search(query, limit)
     }
 
@@ -85,33 +86,33 @@ impl CatalogIndex {
         self.remembered().queries.get(tool).cloned().unwrap_or_default()
     }
 
-    /// Adds queries that led to tools, oldest first. Each counts once; the latest few of a tool stay.
+    /// Adds queries that led to tools, oldest first. Keeps the latest few of each tool, without duplicates.
     pub(super) fn remember(&self, queries: impl IntoIterator<Item = (String, String)>) {
         let mut remembered = self.remembered();
         for (tool, query) in queries {
             let known = remembered.queries.entry(tool.clone()).or_default();
             known.retain(|it| *it != query);
             known.push(query);
-            if known.len() > REMEMBERED_MAX {
+            if known.len() > MAX_REMEMBERED {
                 known.remove(0);
             }
             remembered.changed.insert(tool);
         }
     }
 
-    /// Forgets every query.
+    /// Forgets all queries.
     pub(super) fn forget_queries(&self) {
         let mut remembered = self.remembered();
         let forgotten = std::mem::take(&mut remembered.queries);
         remembered.changed.extend(forgotten.into_keys());
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Followed> {
-        self.followed.read().unpoisoned()
+    fn read(&self) -> RwLockReadGuard<'_, IndexedSnapshot> {
+        self.snapshot.read().unpoisoned()
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Followed> {
-        self.followed.write().unpoisoned()
+    fn write(&self) -> RwLockWriteGuard<'_, IndexedSnapshot> {
+        self.snapshot.write().unpoisoned()
     }
 
     fn remembered(&self) -> MutexGuard<'_, Remembered> {
@@ -119,56 +120,56 @@ impl CatalogIndex {
     }
 }
 
-impl Followed {
-    fn is_made_from(&self, catalog: &Arc<Catalog>) -> bool {
+impl IndexedSnapshot {
+    fn is_from(&self, catalog: &Arc<Catalog>) -> bool {
         std::ptr::eq(self.catalog.as_ptr(), Arc::as_ptr(catalog))
     }
 
-    /// Returns the tools that were indexed anew.
-    fn follow(&mut self, catalog: &Arc<Catalog>) -> Vec<ToolName> {
-        // Somebody else may have done it while this one waited for the lock.
-        if self.is_made_from(catalog) {
+    /// Indexes new and changed tools, and removes the others. Returns the names of the former.
+    fn update(&mut self, catalog: &Arc<Catalog>) -> Vec<ToolName> {
+        // Another thread may have updated the index while this one waited for the lock.
+        if self.is_from(catalog) {
             return Vec::new();
         }
-        self.round += 1;
-        let tools = catalog.tools().filter(|entry| self.follow_tool(catalog, entry));
+        self.update += 1;
+        let tools = catalog.tools().filter(|entry| self.update_tool(catalog, entry));
         let inserted = tools.map(|entry| entry.name().clone()).collect();
-        let Self { index, tools, round, .. } = self;
-        tools.retain(|name, known| {
-            let stays = known.round == *round;
-            if !stays {
+        let Self { index, tools, update, .. } = self;
+        tools.retain(|name, tool| {
+            let is_in_catalog = tool.update == *update;
+            if !is_in_catalog {
                 index.remove(name.as_str());
             }
-            stays
+            is_in_catalog
         });
         self.catalog = Arc::downgrade(catalog);
         inserted
     }
 
-    /// Indexes a tool unless it is as it was, and tells whether it did.
-    fn follow_tool(&mut self, catalog: &Catalog, entry: &Arc<Entry>) -> bool {
-        let (name, round) = (entry.name(), self.round);
+    /// Indexes a tool if it changed. Returns whether it did.
+    fn update_tool(&mut self, catalog: &Catalog, entry: &Arc<Entry>) -> bool {
+        let (name, update) = (entry.name(), self.update);
         let (pack, docs) = (name.pack().unwrap_or_default(), catalog.docs(name));
         let (keywords, category) =
             docs.map_or((&[][..], None), |docs| (docs.keywords.as_slice(), docs.category.as_deref()));
         let description = catalog.description(entry);
         let pack_description = catalog.pack_description(pack).unwrap_or_default();
-        let about = hash(|hasher| (description, pack_description, keywords, category).hash(hasher));
+        let docs_hash = hash(|hasher| (description, pack_description, keywords, category).hash(hasher));
         if let Some(known) = self.tools.get_mut(name)
             && std::ptr::eq(known.entry.as_ptr(), Arc::as_ptr(entry))
-            && known.about == about
+            && known.docs_hash == docs_hash
         {
-            known.round = round;
+            known.update = update;
             return false;
         }
-        // A source that connects again brings new entries, commonly with the same content. The schema is only looked
-        // at: thousands of them are not kept in memory for the sake of the index.
+        // A source that reconnects brings new entries, usually with the same content. `peek` does not keep the schema:
+        // thousands of them would stay in memory only for the index.
         let schema = entry.spec().input_schema.peek();
-        let content =
-            hash(|hasher| (about, serde_json::to_string(&*schema).unwrap_or_default()).hash(hasher));
-        let known = Known { entry: Arc::downgrade(entry), about, content, round };
-        let before = self.tools.insert(name.clone(), known);
-        if before.is_some_and(|before| before.content == content) {
+        let content_hash =
+            hash(|hasher| (docs_hash, serde_json::to_string(&*schema).unwrap_or_default()).hash(hasher));
+        let indexed = IndexedTool { entry: Arc::downgrade(entry), docs_hash, content_hash, update };
+        let previous = self.tools.insert(name.clone(), indexed);
+        if previous.is_some_and(|previous| previous.content_hash == content_hash) {
             return false;
         }
         self.index.insert(&Document {

@@ -1,4 +1,4 @@
-//! Search over the catalog: the shared index, and the queries that led to tools.
+//! Search over the catalog: the index that all sessions share, and the queries that led to tools.
 
 mod catalog_index;
 mod finder;

@@ -120,7 +120,7 @@ async fn a_broken_pack_is_named_and_takes_nothing_away() {
     let registry = &output.structured_content.unwrap()["registry"];
     assert_eq!(registry["status"], "degraded");
     let reason = registry["reasons"]["broken"].as_str().unwrap();
-    assert!(reason.contains("packs/broken.py:1: it is no Python"), "{reason}");
+    assert!(reason.contains("packs/broken.py:1: invalid Python"), "{reason}");
     assert!(registry["reasons"]["ot"].as_str().unwrap().contains("reserved"), "{registry}");
     assert!(gateway.server().catalog().resolve("weather.now").is_ok());
 }
@@ -177,7 +177,7 @@ fn a_declared_tool_that_is_no_python_is_refused_with_its_place() {
     let error = Gateway::new(config(folder.path(), yaml), options()).err().unwrap();
     assert_eq!(error.location().unwrap().line, 2);
     let message = onetool::error_chain(&error);
-    assert!(message.contains("line 1 of the code is no Python"), "{message}");
+    assert!(message.contains("invalid Python on line 1"), "{message}");
 }
 
 /// Every revision gets the answer of a tool that returns a list; only the newest gets it as data.

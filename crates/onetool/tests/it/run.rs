@@ -423,14 +423,11 @@ async fn d5_values_of_a_snippet_are_read_and_checked_by_their_type() {
         assert_eq!(run(call).await, expected, "{call}");
     }
     for (call, reason) in [
-        (
-            "$typed text=x count=many",
-            "parameter 'count' of snippet '$typed' has to be an integer, got 'many'",
-        ),
-        ("$typed text=x count=1.5", "parameter 'count' of snippet '$typed' has to be an integer, got '1.5'"),
-        ("$typed text=x ratio=half", "parameter 'ratio' of snippet '$typed' has to be a number, got 'half'"),
-        ("$typed text=x flag=maybe", "parameter 'flag' of snippet '$typed' has to be a boolean, got 'maybe'"),
-        ("$typed text=x more=[1]", "parameter 'more' of snippet '$typed' has to be an object, got '[1]'"),
+        ("$typed text=x count=many", "parameter 'count' of snippet '$typed' must be an integer, got 'many'"),
+        ("$typed text=x count=1.5", "parameter 'count' of snippet '$typed' must be an integer, got '1.5'"),
+        ("$typed text=x ratio=half", "parameter 'ratio' of snippet '$typed' must be a number, got 'half'"),
+        ("$typed text=x flag=maybe", "parameter 'flag' of snippet '$typed' must be a boolean, got 'maybe'"),
+        ("$typed text=x more=[1]", "parameter 'more' of snippet '$typed' must be an object, got '[1]'"),
     ] {
         assert_eq!(run(call).await, format!("error: {reason}"));
     }

@@ -1,4 +1,4 @@
-//! RUN-4.1: values are data, wherever in the code they land.
+//! RUN-4.1: values are data wherever they appear in the code.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -28,7 +28,7 @@ fn run_4_1_a_value_is_escaped_for_the_literal_around_it() {
 }
 
 #[test]
-fn run_4_1_braces_in_a_value_are_no_fields_of_an_f_string() {
+fn run_4_1_braces_in_a_value_are_escaped_in_an_f_string() {
     assert_eq!(x(r#"f"{{ x }} {y}""#, "{evil()}"), r#"f"{{evil()}} {y}""#);
     assert_eq!(x(r#"f"{ g({{ x }}) } {{ x }}""#, "a\"{b}"), r#"f"{ g('a"{b}') } a\"{{b}}""#);
     assert_eq!(x(r#"f"{n:{{ x }}}""#, ">10"), r#"f"{n:>10}""#);
@@ -38,12 +38,12 @@ fn run_4_1_braces_in_a_value_are_no_fields_of_an_f_string() {
 }
 
 #[test]
-fn run_4_1_a_raw_literal_gets_what_it_can_hold_and_the_rest_beside_it() {
+fn run_4_1_a_raw_literal_is_split_around_a_value_that_it_cannot_contain() {
     assert_eq!(x(r#"r"^{{ x }}$""#, r"\d+"), r#"r"^\d+$""#);
     assert_eq!(x(r#"r"^{{ x }}$""#, "a\"\n\\"), r#"r"^" "a\"\n\\" r"$""#);
     assert_eq!(x(r#"rb"{{ x }}""#, "é"), r#"rb"" b"\xc3\xa9" rb"""#);
     let error = fill(r#"r"C:\{{ x }}", "{{ x }}""#, json!({"x": ""}).as_object().unwrap()).unwrap_err();
-    assert_eq!(error, "a backslash stands before a parameter in a raw string; use a plain string there");
+    assert_eq!(error, "a raw string has a backslash before a parameter; use a plain string instead");
     assert_eq!(x(r#""C:\{{ x }}""#, "\"; evil()"), r#""C:\\\"; evil()""#);
 }
 
@@ -65,7 +65,7 @@ fn run_4_1_outside_of_a_literal_a_value_is_a_python_literal() {
 }
 
 #[test]
-fn run_4_1_nothing_around_a_value_becomes_part_of_it() {
+fn run_4_1_a_value_is_separated_from_the_code_around_it() {
     assert_eq!(x("f{{ x }}", "{evil()}"), r#"f "{evil()}""#);
     assert_eq!(x(r#"""{{ x }}"""#, ""), r#""" "" """#);
     assert_eq!(x("{{ x }}{{ x }}", ""), r#""" """#);
@@ -83,7 +83,7 @@ fn run_4_1_template_syntax_in_a_value_stays_text() {
 }
 
 #[test]
-fn run_4_1_where_a_value_stands_is_known_after_the_template_has_run() {
+fn run_4_1_a_value_is_escaped_for_its_position_in_the_rendered_code() {
     let body = "{% if dq %}f(\"{% else %}f('{% endif %}{{ x }}{% if dq %}\"){% else %}'){% endif %}";
     assert_eq!(filled(body, json!({"x": "\"'", "dq": true})), r#"f("\"'")"#);
     assert_eq!(filled(body, json!({"x": "\"'", "dq": false})), r#"f('"\'')"#);
@@ -100,7 +100,7 @@ fn run_4_2_a_template_error_says_what_and_where() {
     assert_eq!(error("{{ x|nope }}", json!({"x": 1})), "filter nope is unknown (line 1)");
 }
 
-/// Runs code in which a value must stay what it was; our own scan says where literals end.
+/// Returns the value of code that must consist of one string literal, as Python would evaluate it.
 fn value_of_literal(code: &str) -> String {
     let mut chars = code.strip_prefix('"').unwrap().chars();
     let mut value = String::new();
@@ -117,11 +117,11 @@ fn value_of_literal(code: &str) -> String {
                 }
                 c => value.push(c),
             },
-            '\n' => panic!("the literal breaks"),
+            '\n' => panic!("the literal is not closed on its line"),
             c => value.push(c),
         }
     }
-    assert_eq!(chars.as_str(), "", "the value left its literal");
+    assert_eq!(chars.as_str(), "", "code after the literal");
     value
 }
 
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn r9_no_template_makes_it_panic(body in "(\\{\\{ x \\}\\}|\\{%|[a-z\"'\\\\{}#rfbt:\n ]){0,15}", text in "\\PC{0,5}") {
+    fn r9_no_template_panics(body in "(\\{\\{ x \\}\\}|\\{%|[a-z\"'\\\\{}#rfbt:\n ]){0,15}", text in "\\PC{0,5}") {
         let _ = fill(&body, json!({"x": text}).as_object().unwrap());
     }
 }

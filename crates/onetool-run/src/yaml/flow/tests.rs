@@ -1,4 +1,4 @@
-//! OT-7: the texts, and that a parser of another make reads the same data back.
+//! OT-7: the YAML output, and that an independent parser reads the same data back.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn parsed(text: &str) -> Value {
 }
 
 #[test]
-fn ot_7_1_a_simple_object_stands_inline() {
+fn ot_7_1_a_simple_object_is_inline() {
     assert_eq!(
         to_text(&json!({"name": "a", "count": 3, "on": true, "none": null})),
         "{name: a, count: 3, \"on\": true, \"none\": null}"
@@ -38,7 +38,7 @@ fn ot_7_1_a_list_of_objects_is_a_block_sequence_of_flow_items() {
 }
 
 #[test]
-fn d6_a_list_of_objects_is_a_block_sequence_below_a_key_as_well() {
+fn d6_a_list_of_objects_is_a_block_sequence_below_a_key_too() {
     let stats = json!({"total_calls": 3, "tools": [{"tool": "a.x", "calls": 2}, {"tool": "a.y", "calls": 1}],
         "packs": [{"pack": "a", "tools": 2}], "none": [], "empty": [{}], "names": ["a", "b"],
         "nested": {"per_day": [{"day": "2026-01-31", "calls": 3}]}, "mixed": [1, {"a": 2}], "deep": [[{"b": 1}]]});
@@ -65,7 +65,7 @@ fn d6_a_list_of_objects_is_a_block_sequence_below_a_key_as_well() {
 }
 
 #[test]
-fn d6_lines_stand_one_per_line_however_few_there_are() {
+fn d6_each_line_of_a_page_has_its_own_line() {
     let page =
         json!({"lines": ["a", "b: c", "  - d", "", "x".repeat(300)], "total_lines": 5, "tags": ["p", "q"]});
     let text = to_text_with_lines(&page, "lines");
@@ -106,7 +106,7 @@ fn ot_7_2_flow_style_nests_at_most_two_levels() {
 }
 
 #[test]
-fn ot_7_2_quotes_stand_only_where_a_parser_needs_them() {
+fn ot_7_2_text_is_quoted_only_where_a_parser_needs_it() {
     let plain = [
         "a b",
         "it's",
@@ -187,8 +187,8 @@ fn ot_7_2_quotes_stand_only_where_a_parser_needs_them() {
 }
 
 #[test]
-fn r9_a_key_that_gets_long_when_it_is_written_is_marked_as_a_key() {
-    // Found by fuzzing: it has fewer than 1,024 characters, and more with its escapes.
+fn r9_a_key_that_is_long_when_written_is_in_explicit_form() {
+    // Found by fuzzing: a key with fewer than 1,024 characters, but more when escaped.
     let value = json!({"\n\u{7f}".repeat(300): [{"\t".repeat(700): 1}]});
     assert_eq!(parsed(&to_text(&value)), value);
     assert_eq!(parsed(&to_block(&value)), value);
@@ -217,7 +217,7 @@ fn to_block_is_for_people() {
     assert_eq!(parsed(&to_block(&value)), value);
 }
 
-/// Texts that are awkward in YAML.
+/// Generates text that is awkward in YAML.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         ": ",
@@ -307,7 +307,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Values of any shape, without brackets in their texts.
+/// Generates values of any shape, without brackets in their text.
 fn shape() -> impl Strategy<Value = Value> {
     any::<u8>().prop_map(Value::from).prop_recursive(6, 60, 4, |inner| {
         prop_oneof![
@@ -366,9 +366,9 @@ proptest! {
     }
 
     #[test]
-    fn d6_no_list_in_flow_style_holds_an_object(value in shape()) {
+    fn d6_no_list_in_flow_style_contains_an_object(value in shape()) {
         let text = to_text(&value);
-        // A list of empty objects stands on one line as a whole.
+        // A list of empty objects is in flow style.
         prop_assert!(!has_object_in_flow_list(&text.replace("{}", "")), "{}", text);
     }
 

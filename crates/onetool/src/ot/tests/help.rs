@@ -1,4 +1,4 @@
-//! `ot.help`: cards, searches, typos.
+//! Tests of `ot.help`.
 
 use super::*;
 
@@ -32,7 +32,7 @@ async fn ot_12_2_a_tool_has_a_card() {
 
     ## Args
     - query (str): What to search for.
-    - count (int, optional): How many results.
+    - count (int, optional): Number of results.
 
     ## Returns
     list[str]
@@ -64,7 +64,7 @@ async fn ot_12_3_a_pack_has_a_card() {
 }
 
 #[tokio::test]
-async fn ot_12_4_a_snippet_has_its_document() {
+async fn ot_12_4_a_snippet_has_a_document() {
     let document = gateway().text("snippets", json!({"info": "full"})).await;
     assert_eq!(help("$brv_research", "min").await, document);
     assert_eq!(help("brv_research", "min").await, document);
@@ -77,8 +77,8 @@ async fn ot_12_5_an_alias_has_a_card() {
 
     Alias: ws -> brave.web_search
 
-    Use it like the tool itself: ws(query="...")
-    All about the tool: ot.help(query="brave.web_search")
+    Call it like the tool: ws(query="...")
+    Details: ot.help(query="brave.web_search")
     "#);
     assert!(help("search", "min").await.contains("Alias: search -> ws -> brave.web_search"));
 }
@@ -117,14 +117,14 @@ async fn ot_12_6_other_queries_are_searched_and_grouped() {
 }
 
 #[tokio::test]
-async fn ot_12_7_typos_find_what_was_meant() {
+async fn ot_12_7_typos_are_tolerated() {
     let text = help("web.fecth", "min").await;
     assert!(text.lines().nth(3).unwrap().starts_with("- web.fetch:"), "{text}");
     assert!(help("$brv_reserch", "min").await.contains("- $brv_research: "));
 }
 
 #[tokio::test]
-async fn ot_12_8_list_gives_names_only_and_an_exact_match_first() {
+async fn ot_12_8_list_has_only_names_and_an_exact_match_first() {
     let text = help("brave_web_search", "list").await;
     assert_eq!(text.lines().next(), Some("brave.web_search"));
     assert_eq!(text.matches("brave.web_search").count(), 1, "{text}");
@@ -132,7 +132,7 @@ async fn ot_12_8_list_gives_names_only_and_an_exact_match_first() {
 }
 
 #[tokio::test]
-async fn d8_list_names_every_matching_item_after_the_exact_one() {
+async fn d8_list_has_all_matching_names_after_the_exact_one() {
     assert_snapshot!(help("web", "list").await, @r"
     web
 
@@ -156,29 +156,29 @@ async fn d8_list_names_every_matching_item_after_the_exact_one() {
 }
 
 #[tokio::test]
-async fn d8_the_card_of_a_big_pack_is_bounded_and_says_how_to_list_the_rest() {
+async fn d8_the_card_of_a_large_pack_is_limited_and_says_how_to_list_the_rest() {
     let tools: Vec<String> = (0..3000).map(|number| format!("big.tool_{number}")).collect();
     let gateway = gateway_with(Setup { more_tools: tools, ..Setup::default() });
     for info in ["min", "full"] {
         let card = gateway.text("help", json!({"query": "big", "info": info})).await;
         assert!(card.len() < 16_000, "{} bytes", card.len());
         assert!(card.contains("## Tools (3000, local)"), "{card}");
-        let more = "- … and 2950 more: ot.tools(pattern=\"big.\", info=\"list\") names them all";
+        let more = "- … and 2950 more: ot.tools(pattern=\"big.\", info=\"list\") lists them all";
         assert!(card.contains(more), "{card}");
         assert!(card.contains("big.tool_49") && !card.contains("big.tool_50"), "{card}");
     }
     let all = gateway.data("tools", json!({"pattern": "big.", "info": "list"})).await;
-    assert_eq!(all.as_array().unwrap().len(), 3000, "the advice works");
+    assert_eq!(all.as_array().unwrap().len(), 3000, "the suggested call lists all tools");
 }
 
 #[tokio::test]
-async fn ot_12_9_min_gives_short_descriptions() {
+async fn ot_12_9_min_has_short_descriptions() {
     let text = help("fetch", "min").await;
     assert!(text.contains("- web.fetch: Fetch a page.\n- web.fetch_batch: Fetch several pages."), "{text}");
 }
 
 #[tokio::test]
-async fn ot_12_10_full_gives_everything() {
+async fn ot_12_10_full_has_everything() {
     let text = help("brave.web_search", "full").await;
     for part in [
         "- source: local",
@@ -194,9 +194,9 @@ async fn ot_12_10_full_gives_everything() {
 }
 
 #[tokio::test]
-async fn ot_12_12_nothing_found_points_at_the_lists() {
+async fn ot_12_12_without_matches_help_points_to_the_lists() {
     assert_eq!(
         help("xyzzy", "min").await,
-        "No matches for 'xyzzy'. ot.tools() lists every tool, ot.packs() every pack."
+        "No matches for 'xyzzy'. ot.tools() lists all tools, ot.packs() lists all packs."
     );
 }

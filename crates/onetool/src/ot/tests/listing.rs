@@ -1,9 +1,9 @@
-//! Lists: tools, packs, aliases, snippets, and what is configured.
+//! Tests of the listings: tools, packs, aliases, snippets and the configuration.
 
 use super::*;
 
 #[tokio::test]
-async fn ot_1_1_every_tool_is_listed_but_those_that_clients_see_anyway() {
+async fn ot_1_1_all_tools_are_listed_except_those_that_every_client_sees() {
     let names = gateway().data("tools", json!({"info": "list"})).await;
     let own = ["brave.web_search", "web.fetch", "web.fetch_batch", "demo.foo", "bare"].map(str::to_owned);
     let ot = OT.iter().map(|function| format!("ot.{function}"));
@@ -11,14 +11,14 @@ async fn ot_1_1_every_tool_is_listed_but_those_that_clients_see_anyway() {
 }
 
 #[tokio::test]
-async fn ot_1_2_a_pattern_keeps_names_that_contain_it() {
+async fn ot_1_2_a_pattern_selects_names_that_contain_it() {
     let args = json!({"pattern": "FETCH", "info": "list"});
     assert_eq!(gateway().data("tools", args).await, json!(["web.fetch", "web.fetch_batch"]));
     assert_eq!(gateway().text("tools", json!({"pattern": "nothing"})).await, "[]");
 }
 
 #[tokio::test]
-async fn ot_1_3_list_gives_names() {
+async fn ot_1_3_list_has_names() {
     assert_eq!(
         gateway().text("tools", json!({"pattern": "web.", "info": "list"})).await,
         "[web.fetch, web.fetch_batch]"
@@ -26,7 +26,7 @@ async fn ot_1_3_list_gives_names() {
 }
 
 #[tokio::test]
-async fn ot_1_4_min_gives_names_and_descriptions() {
+async fn ot_1_4_min_has_names_and_descriptions() {
     let text = gateway().text("tools", json!({"pattern": "web"})).await;
     assert_snapshot!(text, @r"
     - {name: brave.web_search, description: Search the web. With care.}
@@ -37,7 +37,7 @@ async fn ot_1_4_min_gives_names_and_descriptions() {
 }
 
 #[tokio::test]
-async fn ot_1_5_full_gives_all_that_is_known() {
+async fn ot_1_5_full_has_everything() {
     assert_eq!(
         gateway().data("tools", json!({"pattern": "brave", "info": "full"})).await,
         json!([{
@@ -45,7 +45,7 @@ async fn ot_1_5_full_gives_all_that_is_known() {
             "signature": "brave.web_search(query: str, count: int = 5)",
             "description": "Search the web.\nWith care.\n\nSecond paragraph.",
             "source": "local",
-            "args": ["query: What to search for.", "count: How many results."],
+            "args": ["query: What to search for.", "count: Number of results."],
             "returns": "list[str]",
             "example": "brave.web_search(query=\"rust\")",
         }])
@@ -57,13 +57,13 @@ async fn ot_1_5_full_gives_all_that_is_known() {
 }
 
 #[tokio::test]
-async fn ot_1_5_another_level_is_refused_by_name() {
+async fn ot_1_5_an_unknown_level_is_an_error() {
     let error = gateway().call("tools", json!({"info": "all"})).await.unwrap_err().to_string();
     assert_snapshot!(error, @r#"schema validation failed for tool 'ot.tools': at '/info': "all" is not one of "list", "min" or "full""#);
 }
 
 #[tokio::test]
-async fn ot_2_1_config_is_one_line_each() {
+async fn ot_2_1_config_has_one_line_per_key() {
     let servers = ["github", "docs"].map(|name| ServerState {
         name: name.into(),
         connected: true,
@@ -79,7 +79,7 @@ async fn ot_2_1_config_is_one_line_each() {
 }
 
 #[tokio::test]
-async fn ot_2_2_without_configuration_all_is_empty() {
+async fn ot_2_2_without_a_configuration_everything_is_empty() {
     let gateway = gateway_with(Setup { is_bare: true, ..Setup::default() });
     assert_eq!(gateway.text("config", json!({})).await, "{aliases: {}, snippets: {}, servers: []}");
 }
@@ -95,19 +95,19 @@ async fn ot_9_1_every_pack_is_listed() {
 }
 
 #[tokio::test]
-async fn ot_9_2_packs_are_found_by_a_part_of_their_name() {
+async fn ot_9_2_packs_are_found_by_part_of_their_name() {
     assert_eq!(gateway().data("packs", json!({"pattern": "BRAV", "info": "list"})).await, json!(["brave"]));
     let none = gateway().text("packs", json!({"pattern": "xyz", "info": "full"})).await;
     assert_eq!(none, "No packs match 'xyz'");
 }
 
 #[tokio::test]
-async fn ot_9_3_list_gives_names() {
+async fn ot_9_3_list_has_names() {
     assert_eq!(gateway().text("packs", json!({"info": "list"})).await, "[brave, web, demo, ot]");
 }
 
 #[tokio::test]
-async fn ot_9_4_min_gives_source_and_count() {
+async fn ot_9_4_min_has_source_and_count() {
     let packs = gateway().data("packs", json!({"pattern": "web", "info": "min"})).await;
     assert_eq!(packs, json!([{"name": "web", "source": "local", "tool_count": 2}]));
 }
@@ -153,12 +153,12 @@ async fn ot_10_2_a_pattern_matches_alias_or_target() {
 }
 
 #[tokio::test]
-async fn ot_10_3_list_gives_names() {
+async fn ot_10_3_list_has_names() {
     assert_eq!(gateway().text("aliases", json!({"info": "list"})).await, "[ws, alias_f, search]");
 }
 
 #[tokio::test]
-async fn ot_10_4_min_gives_alias_and_target() {
+async fn ot_10_4_min_has_alias_and_target() {
     assert_snapshot!(gateway().text("aliases", json!({})).await, @r"
     ws -> brave.web_search
     alias_f -> demo.foo
@@ -167,7 +167,7 @@ async fn ot_10_4_min_gives_alias_and_target() {
 }
 
 #[tokio::test]
-async fn ot_10_5_full_gives_objects() {
+async fn ot_10_5_full_has_objects() {
     let aliases = gateway().data("aliases", json!({"pattern": "demo", "info": "full"})).await;
     assert_eq!(aliases, json!([{"name": "alias_f", "target": "demo.foo"}]));
 }
@@ -190,18 +190,18 @@ async fn ot_11_2_a_pattern_matches_name_or_description() {
 }
 
 #[tokio::test]
-async fn ot_11_3_list_gives_names() {
+async fn ot_11_3_list_has_names() {
     assert_eq!(gateway().text("snippets", json!({"info": "list"})).await, "[brv_research]");
 }
 
 #[tokio::test]
-async fn ot_11_4_min_gives_name_and_description() {
+async fn ot_11_4_min_has_name_and_description() {
     let text = gateway().text("snippets", json!({"info": "min"})).await;
     assert_eq!(text, "brv_research: Search web and extract structured findings");
 }
 
 #[tokio::test]
-async fn ot_11_5_full_gives_parameters_code_and_an_example() {
+async fn ot_11_5_full_has_parameters_code_and_an_example() {
     let text = gateway().text("snippets", json!({"pattern": "brv_research", "info": "full"})).await;
     for part in [
         "description: Search web",

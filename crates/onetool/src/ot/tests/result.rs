@@ -1,4 +1,4 @@
-//! `ot.result` and `ot.load`, over a real store.
+//! Tests of `ot.result` and `ot.load`, with a real store.
 
 use super::*;
 
@@ -47,14 +47,14 @@ async fn ot_13_3_search_takes_a_regular_expression() {
         ["error 100", "error 300"]
     );
     let second = json!({"handle": handle, "search": "error", "offset": 2, "limit": 1});
-    assert_eq!(lines(&gateway, second).await, ["error 200"], "offset and limit count what was found");
+    assert_eq!(lines(&gateway, second).await, ["error 200"], "offset and limit count matching lines");
     let (kind, message) = gateway.raised("result", json!({"handle": handle, "search": "a("})).await;
     assert_eq!(kind, "ValueError");
     assert!(message.contains("a(\n") && message.contains('^'), "shows where: {message}");
 }
 
 #[tokio::test]
-async fn ot_13_4_fuzzy_search_gives_the_best_first() {
+async fn ot_13_4_fuzzy_search_returns_the_best_lines_first() {
     let gateway = gateway();
     let text = "alpha\nconection refused\nbeta\nconnection refused\n";
     let handle = gateway.stored(ResultBody::Text(text.into())).await;
@@ -80,7 +80,7 @@ async fn ot_13_6_an_expired_handle_raises() {
 }
 
 #[tokio::test]
-async fn ot_13_7_the_answer_is_data() {
+async fn ot_13_7_a_page_is_data() {
     let gateway = gateway();
     let handle = gateway.stored(ResultBody::Text("a\nb: c\nd".into())).await;
     assert_snapshot!(gateway.text("result", json!({"handle": handle, "limit": 2})).await, @r#"
@@ -125,14 +125,14 @@ async fn ot_13_10_a_limit_of_zero_raises() {
 }
 
 #[tokio::test]
-async fn a_path_picks_a_part_of_stored_json() {
+async fn a_path_selects_part_of_stored_json() {
     let gateway = gateway();
     let handle = gateway.stored(ResultBody::Json(json!({"a": [{"b": "x\ny"}]}))).await;
     assert_eq!(lines(&gateway, json!({"handle": handle, "path": "a[0].b"})).await, ["x", "y"]);
 }
 
 #[tokio::test]
-async fn a_loaded_result_is_data_and_a_text_stays_text() {
+async fn a_loaded_result_is_data_or_text() {
     let gateway = gateway();
     let handle = gateway.stored(ResultBody::Json(json!({"a": [1]}))).await;
     assert_eq!(gateway.data("load", json!({"handle": handle})).await, json!({"a": [1]}));
@@ -143,7 +143,7 @@ async fn a_loaded_result_is_data_and_a_text_stays_text() {
 }
 
 #[tokio::test]
-async fn l7_a_page_is_cut_to_the_size_that_its_answer_may_have() {
+async fn l7_a_page_is_limited_to_the_maximum_inline_size() {
     let store = ResultStore::new(Storage::in_memory(), Clock::system(), OutputOptions::default());
     let owner = onetool_core::Caller::default();
     for piece in ["x", "é", "\u{1}", "😀", "\"", "\u{202e}"] {
@@ -170,6 +170,6 @@ async fn l7_a_page_is_cut_to_the_size_that_its_answer_may_have() {
         }
         assert_eq!(seen, 300);
         let tiny = ResultQuery { max_size: 1, ..ResultQuery::new(handle) };
-        assert_eq!(store.query(&owner, tiny).await.unwrap().returned, 1, "there is always a way on");
+        assert_eq!(store.query(&owner, tiny).await.unwrap().returned, 1, "a page has at least one line");
     }
 }

@@ -1,4 +1,4 @@
-//! The spans of the pack that a test opens, with their fields.
+//! Captures the pack's tracing spans with their fields.
 
 use std::fmt::{Debug, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 type Spans = Arc<Mutex<Vec<(&'static str, String)>>>;
 
-/// Captures spans of the current thread until it is dropped.
+/// Captures the spans of the current thread until dropped.
 pub(super) struct CapturedSpans {
     spans: Spans,
     _guard: DefaultGuard,
@@ -25,8 +25,8 @@ impl CapturedSpans {
         Self { spans, _guard: tracing::subscriber::set_default(recorder) }
     }
 
-    /// Forgets what was captured so far. Call it when every span was opened once: one that another thread opens for
-    /// the first time at the same moment may be missed until then.
+    /// Discards the spans captured so far. Call it after every span was opened once: before that, a span may be missed
+    /// that another thread opens for the first time at the same moment.
     pub(super) fn settle(&self) {
         tracing::callsite::rebuild_interest_cache();
         self.take();

@@ -1,4 +1,4 @@
-//! What the functions answer: data, or text where the answer is text by nature.
+//! Results of the functions: data, or text.
 
 use onetool_core::{IntoToolOutput, ToolError, ToolOutput};
 use serde_json::Value;
@@ -6,30 +6,30 @@ use serde_json::Value;
 use onetool_core::json_size;
 use onetool_run::yaml;
 
-/// Larger data is written as JSON, which is YAML as well and takes a fraction of the time.
+/// Maximum size of data that is written as YAML. Larger data is written as JSON, which is valid YAML and much faster.
 const MAX_YAML: usize = 1 << 20;
 
-/// The answer of a function of the pack.
+/// The result of a function of the pack.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Answer {
-    /// Data; as text it is YAML in flow style.
+pub(crate) enum Output {
+    /// Data, whose text is YAML in flow style.
     Data(Value),
-    /// A page of lines; as text, each has a line of its own.
+    /// A page of a stored result, whose text has one line per line of the page.
     Page(Value),
-    /// Text, also inside code.
+    /// Text, also in code.
     Text(String),
-    /// An error that code gets as text, and everybody else as an error.
+    /// An error. Code receives it as text.
     Error(String),
 }
 
-impl Answer {
-    /// Makes data of a list.
+impl Output {
+    /// Returns a list as data.
     pub(super) fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Self {
         Self::Data(Value::Array(items.into_iter().map(Into::into).collect()))
     }
 }
 
-impl IntoToolOutput for Answer {
+impl IntoToolOutput for Output {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         let (text, data) = match self {
             Self::Text(text) => (text, None),

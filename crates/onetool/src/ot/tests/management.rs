@@ -1,9 +1,9 @@
-//! Health, notes, reload, statistics; and what holds for every function.
+//! Tests of health, notes, reload and statistics, and of properties that all functions share.
 
 use super::*;
 
 #[tokio::test]
-async fn ot_3_1_health_is_one_line_each() {
+async fn ot_3_1_health_has_one_line_per_key() {
     assert_snapshot!(gateway().text("health", json!({})).await, @r#"
     version: "0.1.0"
     python: "3.14.0"
@@ -14,7 +14,7 @@ async fn ot_3_1_health_is_one_line_each() {
 }
 
 #[tokio::test]
-async fn ot_3_1_health_names_a_pack_that_failed_to_load() {
+async fn ot_3_1_health_lists_packs_that_failed_to_load() {
     let failed = FailedPack { name: "weather".into(), reason: "line 3: invalid syntax".into() };
     let gateway = gateway_with(Setup { failed_packs: vec![failed], ..Setup::default() });
     assert_eq!(
@@ -24,7 +24,7 @@ async fn ot_3_1_health_names_a_pack_that_failed_to_load() {
 }
 
 #[tokio::test]
-async fn ot_3_2_a_server_without_connection_is_told_with_its_reason() {
+async fn ot_3_2_a_disconnected_server_has_a_reason() {
     let server = |name: &str, connected, enabled, reason: Option<&str>| ServerState {
         name: name.into(),
         connected,
@@ -57,7 +57,7 @@ async fn ot_4_1_a_note_is_appended() {
 }
 
 #[tokio::test]
-async fn ot_4_1_a_note_that_cannot_be_kept_raises_with_the_reason() {
+async fn ot_4_1_a_note_that_cannot_be_written_raises_with_the_reason() {
     let folder = TempDir::new().unwrap();
     let topics = vec![TopicConfig { pattern: "*".into(), file: folder.path().to_owned().into() }];
     let gateway =
@@ -68,13 +68,13 @@ async fn ot_4_1_a_note_that_cannot_be_kept_raises_with_the_reason() {
 }
 
 #[tokio::test]
-async fn ot_4_2_without_a_topic_the_note_is_skipped() {
+async fn ot_4_2_a_note_without_a_matching_topic_is_skipped() {
     let text = gateway().text("notify", json!({"topic": "other", "message": "x"})).await;
     assert_eq!(text, "SKIP: no matching topic");
 }
 
 #[tokio::test]
-async fn ot_5_1_reload_says_so_or_why_not() {
+async fn ot_5_1_reload_confirms_or_raises_with_the_reason() {
     assert_eq!(gateway().text("reload", json!({})).await, "OK: Configuration reloaded");
     let broken_config = Some("error at /x/onetool.yaml:3: unknown key 'a'".into());
     let gateway =
@@ -83,7 +83,7 @@ async fn ot_5_1_reload_says_so_or_why_not() {
     assert_eq!(kind, "RuntimeError");
     assert_eq!(
         message,
-        "the configuration was not reloaded, the old one stays in force: error at /x/onetool.yaml:3: unknown key 'a'"
+        "configuration not reloaded, the previous one stays active: error at /x/onetool.yaml:3: unknown key 'a'"
     );
 }
 
@@ -103,7 +103,7 @@ async fn ot_6_2_a_period_is_passed_on() {
         gateway.data("stats", json!({"period": period})).await;
     }
     gateway.data("stats", json!({})).await;
-    assert_snapshot!(gateway.asked(), @r"
+    assert_snapshot!(gateway.queries(), @r"
     StatsQuery { period: Day, tool: None, output: None }
     StatsQuery { period: Week, tool: None, output: None }
     StatsQuery { period: Month, tool: None, output: None }
@@ -118,7 +118,7 @@ async fn ot_6_3_a_tool_is_passed_on_by_its_canonical_name() {
     for tool in ["brave.web_search", "brave_web_search", "ws", "gone.tool"] {
         gateway.data("stats", json!({"tool": tool, "output": "stats.html"})).await;
     }
-    assert_snapshot!(gateway.asked(), @r#"
+    assert_snapshot!(gateway.queries(), @r#"
     StatsQuery { period: All, tool: Some("brave.web_search"), output: Some("stats.html") }
     StatsQuery { period: All, tool: Some("brave.web_search"), output: Some("stats.html") }
     StatsQuery { period: All, tool: Some("brave.web_search"), output: Some("stats.html") }
@@ -132,31 +132,31 @@ async fn stats_text(stats_error: StatsError) -> String {
 }
 
 #[tokio::test]
-async fn ot_6_5_statistics_that_are_off_are_an_answer() {
+async fn ot_6_5_disabled_statistics_are_an_error() {
     assert_eq!(
         stats_text(StatsError::Off).await,
-        "Error: Statistics are switched off. Set stats.enabled to true in the configuration, then ot.reload()"
+        "Error: Statistics are disabled. Set stats.enabled to true in the configuration, then call ot.reload()"
     );
 }
 
 #[tokio::test]
-async fn ot_6_6_a_report_that_cannot_be_written_is_an_answer() {
+async fn ot_6_6_a_report_that_cannot_be_written_is_an_error() {
     let error = StatsError::Write { path: "/x/stats.html".into(), reason: "Permission denied".into() };
     assert_eq!(stats_text(error).await, "Error: Cannot write to '/x/stats.html': Permission denied");
 }
 
 #[tokio::test]
-async fn ot_6_7_an_invalid_period_names_the_valid_ones() {
+async fn ot_6_7_an_invalid_period_is_an_error_that_lists_the_valid_ones() {
     let gateway = gateway();
     assert_eq!(
         gateway.error("stats", json!({"period": "invalid"})).await,
         "Error: Invalid period 'invalid'. Valid: day, week, month, all. Example: ot.stats(period='day')"
     );
-    assert_eq!(gateway.asked(), "");
+    assert_eq!(gateway.queries(), "");
 }
 
 #[tokio::test]
-async fn ot_7_2_answers_that_are_text_have_no_data() {
+async fn ot_7_2_text_results_have_no_data() {
     for (function, args) in [
         ("help", json!({})),
         ("packs", json!({"info": "full"})),
@@ -171,7 +171,7 @@ async fn ot_7_2_answers_that_are_text_have_no_data() {
 }
 
 #[tokio::test]
-async fn ot_8_1_every_call_has_one_span_of_its_name() {
+async fn ot_8_1_every_call_has_one_span_with_its_name() {
     let spans = CapturedSpans::start();
     let (gateway, handle) = with_stored().await;
     let call_all = async || {
@@ -187,9 +187,9 @@ async fn ot_8_1_every_call_has_one_span_of_its_name() {
     call_all().await;
     spans.settle();
     call_all().await;
-    let named: Vec<String> = OT.iter().map(|function| format!("ot.{function}")).collect();
+    let expected: Vec<String> = OT.iter().map(|function| format!("ot.{function}")).collect();
     let names: Vec<String> = spans.take().into_iter().map(|(name, _)| name.to_owned()).collect();
-    assert_eq!(names, named);
+    assert_eq!(names, expected);
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn ot_15_1_the_version_is_a_string() {
 }
 
 #[test]
-fn every_function_has_a_whole_schema() {
+fn every_function_has_a_complete_schema() {
     let gateway = gateway();
     let catalog = gateway.server.catalog();
     let signatures: Vec<String> = OT
