@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use onetool_sandbox::{
-    Host, HostAnswer, HostCall, HostError, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
+    Host, HostCall, HostError, HostReply, Input, Limits, NameKind, Program, Sandbox, Slots, WorkerCommand,
 };
 
 /// A host without tools.
@@ -19,7 +19,7 @@ impl Host for NoTools {
         Box::pin(async move { names.iter().map(|_| NameKind::Unknown { hint: None }).collect() })
     }
 
-    fn call(&self, call: HostCall) -> onetool::BoxFuture<'_, Result<HostAnswer, HostError>> {
+    fn call(&self, call: HostCall) -> onetool::BoxFuture<'_, Result<HostReply, HostError>> {
         Box::pin(async move { Err(HostError::tool(format!("no tool '{}'", call.name))) })
     }
 }

@@ -28,7 +28,7 @@ fn context() -> PackContext {
 /// Builds the packs, and returns their names and the errors.
 fn build(config: &PacksConfig, name_use: NameUse) -> (Vec<String>, Vec<String>) {
     let (packs, errors) = config.build(&context(), |_| name_use);
-    (packs.iter().map(|it| it.name.clone()).collect(), errors.iter().map(ToString::to_string).collect())
+    (packs.iter().map(|it| it.name.to_string()).collect(), errors.iter().map(ToString::to_string).collect())
 }
 
 fn restrict(old: &PacksConfig, new: &PacksConfig) -> (PacksConfig, Vec<&'static str>, Vec<String>) {
@@ -106,7 +106,7 @@ mod every_pack {
     fn only_the_name_of_each_pack_matters() {
         let name_use = |name: &str| if name == "web" { NameUse::Source } else { NameUse::Free };
         let (packs, _) = PacksConfig::default().build(&context(), name_use);
-        let names: Vec<_> = packs.iter().map(|it| it.name.clone()).collect();
+        let names: Vec<_> = packs.iter().map(|it| &*it.name).collect();
         assert_eq!(names, ["brave", "package", "llm"]);
     }
 
@@ -173,7 +173,7 @@ fn a_root_inside_the_state_directory_is_an_error() {
     {
         let config = read(&format!("file: {{roots: [{}]}}", root.display()));
         let (packs, errors) = config.build(&context, |_| NameUse::Free);
-        assert_eq!(packs.iter().any(|it| it.name == "file"), is_allowed, "{}", root.display());
+        assert_eq!(packs.iter().any(|it| &*it.name == "file"), is_allowed, "{}", root.display());
         let message = format!("the root {} is in onetool's own directory", root.display());
         assert_eq!(errors.iter().any(|it| it.to_string().contains(&message)), !is_allowed, "{errors:?}");
     }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{MetaCall, answer, short_description};
+use super::call::{MetaCall, output, short_description};
 
 pub(super) const DESCRIPTION: &str = "List the tools that this session has loaded.";
 
@@ -20,7 +20,7 @@ pub(super) struct Active {}
 pub(super) fn active(call: &MetaCall, Active {}: &Active) -> ToolOutput {
     let loaded = call.loaded();
     if loaded.is_empty() {
-        return answer(NONE.to_owned(), json!({"tools": [], "count": 0, "message": NONE}));
+        return output(NONE.to_owned(), json!({"tools": [], "count": 0, "message": NONE}));
     }
     let mut lines = vec![match loaded.len() {
         1 => "1 tool is active:".to_owned(),
@@ -34,5 +34,5 @@ pub(super) fn active(call: &MetaCall, Active {}: &Active) -> ToolOutput {
         tools.push(json!({"name": name, "listed_as": listed_as, "description": description}));
     }
     let count = tools.len();
-    answer(lines.join("\n"), json!({"tools": tools, "count": count}))
+    output(lines.join("\n"), json!({"tools": tools, "count": count}))
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{MetaCall, answer, not_found};
+use super::call::{MetaCall, not_found, output};
 
 pub(super) const DESCRIPTION: &str =
     "Describe one tool: what it does, its input schema, and whether it is on your list.";
@@ -65,5 +65,5 @@ pub(super) async fn describe(call: MetaCall, args: Describe) -> ToolOutput {
         data["output_schema"] = Value::Object(JsonObject::clone(&schema.peek()));
         let _ = write!(text, "\noutput schema: {}", data["output_schema"]);
     }
-    answer(text, data)
+    output(text, data)
 }

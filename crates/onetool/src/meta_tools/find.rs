@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{MetaCall, answer, short_description};
+use super::call::{MetaCall, output, short_description};
 use crate::config::SearchConfig;
 
 pub(super) const DESCRIPTION: &str = "Find tools by what they do. Gives the best matches with signature, so that they \
@@ -35,7 +35,7 @@ pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
     }
     let limit = args.limit.map_or_else(|| call.finder.settings().limit, NonZeroUsize::get);
     let hits = call.finder.search(&call.catalog, query, limit.min(SearchConfig::MAX_LIMIT)).await;
-    call.finder.saw_search(&call.session, query, &hits);
+    call.finder.record_search(&call.session, query, &hits);
 
     let loaded = call.loaded();
     let mut text = String::new();
@@ -73,7 +73,7 @@ pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
         (false, false) => "tool_load(names=[...]) puts one on your list.",
     };
     let text = format!("{heading}\n{text}{footing}");
-    answer(text.trim_end().to_owned(), json!({"tools": Value::Array(tools)}))
+    output(text.trim_end().to_owned(), json!({"tools": Value::Array(tools)}))
 }
 
 /// Keeps three digits behind the point; more say nothing.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{MetaCall, answer, not_found};
+use super::call::{MetaCall, not_found, output};
 use crate::ot::sample_call;
 use onetool_server::catalog::{Entry, SessionKey, Source};
 
@@ -68,7 +68,7 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
     // What a person has put on the list of every session goes from there: a list that keeps it would belie the answer.
     call.server.active().change(&SessionKey::Every(call.caller.clone()), &[], &unload);
     for name in &names {
-        call.finder.saw_use(&call.session, name.as_str());
+        call.finder.record_use(&call.session, name.as_str());
     }
     told(call, &load, &unload)
 }
@@ -111,7 +111,7 @@ fn told(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {
     }
     let unloaded: Vec<&str> = unload.iter().map(ToolName::as_str).collect();
     let data = json!({"loaded": loaded, "unloaded": unloaded, "active_count": count});
-    answer(text.trim_end().to_owned(), data)
+    output(text.trim_end().to_owned(), data)
 }
 
 /// Returns the name as code spells it: `_` stands for what Python does not take.

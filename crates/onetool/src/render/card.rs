@@ -22,12 +22,12 @@ pub(crate) struct ToolCard<'a> {
     pub(crate) examples: Vec<String>,
     pub(crate) url: Option<String>,
     /// What only the full card tells.
-    pub(crate) more: Option<Hints>,
+    pub(crate) details: Option<ToolDetails>,
 }
 
 /// What only the full card of a tool tells.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Hints {
+pub(crate) struct ToolDetails {
     pub(crate) source: String,
     pub(crate) flat_name: String,
     pub(crate) annotations: Option<ToolAnnotations>,
@@ -80,23 +80,24 @@ pub(crate) fn tool_card(card: &ToolCard<'_>) -> String {
     section(&mut text, "Returns", [card.returns.as_deref().unwrap_or("Any")]);
     section(&mut text, "Example", &card.examples);
     section(&mut text, "Docs", &card.url);
-    if let Some(more) = &card.more {
-        section(&mut text, "More", more_lines(more));
+    if let Some(details) = &card.details {
+        section(&mut text, "More", detail_lines(details));
     }
     text.trim_end().to_owned()
 }
 
-fn more_lines(more: &Hints) -> Vec<String> {
-    let mut lines = vec![format!("- source: {}", more.source), format!("- flat name: {}", more.flat_name)];
-    let hints = more.annotations.and_then(|hints| serde_json::to_value(hints).ok());
+fn detail_lines(details: &ToolDetails) -> Vec<String> {
+    let mut lines =
+        vec![format!("- source: {}", details.source), format!("- flat name: {}", details.flat_name)];
+    let hints = details.annotations.and_then(|hints| serde_json::to_value(hints).ok());
     for (hint, value) in hints.iter().filter_map(Value::as_object).flatten() {
         lines.push(format!("- {hint}: {value}"));
     }
-    if !more.keywords.is_empty() {
-        lines.push(format!("- keywords: {}", more.keywords.join(", ")));
+    if !details.keywords.is_empty() {
+        lines.push(format!("- keywords: {}", details.keywords.join(", ")));
     }
-    lines.extend(more.category.iter().map(|category| format!("- category: {category}")));
-    lines.push(format!("- input schema: {}", more.input_schema));
+    lines.extend(details.category.iter().map(|category| format!("- category: {category}")));
+    lines.push(format!("- input schema: {}", details.input_schema));
     lines
 }
 

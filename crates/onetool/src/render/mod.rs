@@ -6,7 +6,7 @@ mod overview;
 mod snippet;
 
 pub(crate) use card::{
-    AliasCard, Hints, Match, MatchGroup, PackCard, ToolCard, alias_card, name_groups, names, no_match,
+    AliasCard, Match, MatchGroup, PackCard, ToolCard, ToolDetails, alias_card, name_groups, names, no_match,
     nothing, pack_card, pack_listing, search_results, summary, tool_card,
 };
 pub(crate) use doc_url::doc_url;

@@ -25,52 +25,10 @@ use page::{ModuleGraph, PAGE};
 use svg::{Edge, Node, Style};
 use uses::{Uses, uses};
 
-const THIS_FILE: &str = "crates/xtask/src/architecture/mod.rs";
 const CRATES_PICTURE: &str = "docs/images/crates.svg";
 
 /// The most lines that the `src` of a crate may have.
 const MAX_CRATE_LINES: usize = 10_000;
-
-/// The crates that are too large today. The list only shrinks: a crate that is small enough must be removed from it.
-const KNOWN_LARGE: &[&str] = &["onetool"];
-
-/// The modules that are in a cycle today, by the module that contains them (`onetool`, `onetool::gateway`).
-///
-/// The list only shrinks: a module that is no longer in a cycle must be removed from it.
-const KNOWN_CYCLES: &[(&str, &[&str])] = &[
-    (
-        "onetool",
-        &[
-            "declared",
-            "gateway",
-            "interpreter",
-            "meta_tools",
-            "notify",
-            "ot",
-            "own_files",
-            "packs",
-            "run",
-            "stats",
-            "worker",
-        ],
-    ),
-    ("onetool::config", &["error", "file", "include", "parse", "resolve", "resolved", "search", "secrets"]),
-    ("onetool::gateway", &["page", "record", "source_switch", "sources"]),
-    ("onetool::ot", &["context", "stats"]),
-    (
-        "onetool::packs",
-        &["blocking", "brave", "bundle", "db", "file", "llm", "make", "package", "ripgrep", "web"],
-    ),
-    ("onetool::results", &["query", "search", "stop"]),
-    ("onetool::search", &["fuzzy", "index", "query", "rank", "tokenize", "words"]),
-    ("onetool::shortcuts", &["call", "snippet"]),
-    ("onetool-cli::commands", &["import", "trust"]),
-    ("onetool-core", &["context", "overflow"]),
-    ("onetool-openapi::call", &["body", "request"]),
-    ("onetool-proxy", &["answer", "call", "child", "connect", "resource", "supervisor", "upstream"]),
-    ("onetool-server::catalog", &["entry", "listed"]),
-    ("onetool-web", &["call", "discovery"]),
-];
 
 /// The dependencies in the workspace.
 pub(crate) struct Architecture {
@@ -112,55 +70,32 @@ impl Architecture {
 
     /// Checks for cycles and size, and compares the drawings with the committed ones.
     pub(crate) fn check(&self, files: &[File]) -> Vec<Finding> {
-        let mut findings = self.check_cycles(KNOWN_CYCLES);
-        findings.extend(self.check_sizes(KNOWN_LARGE));
+        let mut findings = self.check_cycles();
+        findings.extend(self.check_sizes());
         findings.extend(self.check_drawings(files));
         findings
     }
 
-    fn check_cycles(&self, known: &[(&str, &[&str])]) -> Vec<Finding> {
+    fn check_cycles(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let known = known.iter().flat_map(|(parent, modules)| {
-            modules.iter().map(move |module| ((*parent).to_owned(), (*module).to_owned()))
-        });
-        let mut known: BTreeSet<(String, String)> = known.collect();
         for (parent, uses) in self.crates.iter().flat_map(Crate::levels) {
             let edges = uses.keys().map(|(from, to)| (from.as_str(), to.as_str()));
             for (group, shortest) in cycles(edges) {
-                let is_new = |module: &&&str| !known.remove(&(parent.clone(), (**module).to_owned()));
-                if group.iter().filter(is_new).count() > 0 {
-                    findings.push(describe_cycle(&parent, &group, &shortest, uses));
-                }
+                findings.push(describe_cycle(&parent, &group, &shortest, uses));
             }
         }
-        findings.extend(known.iter().map(|(parent, module)| {
-            let message =
-                format!("`{module}` of `{parent}` is no longer in a cycle: remove it from KNOWN_CYCLES");
-            Finding::new(THIS_FILE, 1, message)
-        }));
         findings
     }
 
-    fn check_sizes(&self, known: &[&str]) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        for package in &self.packages {
-            let is_known = known.contains(&package.name.as_str());
-            let (name, lines) = (&package.name, page::thousands(package.lines));
-            let limit = page::thousands(MAX_CRATE_LINES);
-            if package.lines > MAX_CRATE_LINES && !is_known {
-                let message =
-                    format!("`{name}` has {lines} lines in src, the limit is {limit}: split the crate");
-                findings.push(Finding::new(&format!("crates/{name}/src"), 1, message));
-            } else if package.lines <= MAX_CRATE_LINES && is_known {
-                let message = format!("`{name}` has only {lines} lines: remove it from KNOWN_LARGE");
-                findings.push(Finding::new(THIS_FILE, 1, message));
-            }
-        }
-        for name in known.iter().filter(|name| !self.packages.iter().any(|package| package.name == **name)) {
-            let message = format!("there is no crate `{name}`: remove it from KNOWN_LARGE");
-            findings.push(Finding::new(THIS_FILE, 1, message));
-        }
-        findings
+    fn check_sizes(&self) -> Vec<Finding> {
+        let too_large = self.packages.iter().filter(|package| package.lines > MAX_CRATE_LINES);
+        let finding = |package: &Package| {
+            let (lines, limit) = (page::thousands(package.lines), page::thousands(MAX_CRATE_LINES));
+            let message =
+                format!("`{}` has {lines} lines in src, the limit is {limit}: split the crate", package.name);
+            Finding::new(&format!("crates/{}/src", package.name), 1, message)
+        };
+        too_large.map(finding).collect()
     }
 
     /// Compares the drawings with the committed ones, and names each dependency that is new or gone.

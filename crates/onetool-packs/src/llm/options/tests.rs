@@ -11,7 +11,7 @@ const API: &str = "base_url: 'https://a.example/v1', model: small, api_key: \"${
 fn without_an_api_the_client_is_used() {
     let options: LlmOptions = read("");
     assert!(options.is_enabled() && options.endpoint().is_none());
-    assert_eq!((options.max_tokens.get(), *options.timeout), (4096, Duration::from_secs(120)));
+    assert_eq!((options.max_tokens.get(), *options.timeout), (4096, Duration::from_mins(2)));
     let empty: LlmOptions = read("llm: {base_url: \"${EMPTY}\", api_key: \"${TOKEN}\"}");
     assert!(empty.endpoint().is_none(), "a key alone is not an API");
     assert!(!read::<LlmOptions>("llm: {enabled: false}").is_enabled());

@@ -12,8 +12,6 @@ use crate::finding::Finding;
 use crate::sources::File;
 use prose::{Markup, Word};
 
-const THIS_FILE: &str = "crates/xtask/src/tidy/language/mod.rs";
-
 /// What is checked: files, and directories, which end in `/`. In each, Markdown, Rust, and the page's scripts and styles.
 const CHECKED: [&str; 9] = [
     "README.md",
@@ -32,26 +30,6 @@ const NOT_CHECKED: [&str; 3] = [
     "docs/requirements/",
     "crates/onetool-web/assets/preact-htm.js",
     "crates/xtask/src/tidy/language/tests.rs",
-];
-
-/// Directories and files with findings today. The list only shrinks: one without findings must be removed from it.
-const NOT_YET: &[&str] = &[
-    CHANGELOG,
-    "SECURITY.md",
-    "docs/cli.md",
-    "docs/configuration.md",
-    "docs/decisions/",
-    "crates/onetool/",
-    "crates/onetool-cage/",
-    "crates/onetool-cli/",
-    "crates/onetool-core/",
-    "crates/onetool-openapi/",
-    "crates/onetool-proxy/",
-    "crates/onetool-sandbox/",
-    "crates/onetool-server/",
-    "crates/onetool-store/",
-    "crates/onetool-testkit/",
-    "crates/onetool-web/",
 ];
 
 const CHANGELOG: &str = "CHANGELOG.md";
@@ -115,29 +93,8 @@ static PHRASES: LazyLock<HashMap<&str, Vec<Phrase>>> = LazyLock::new(|| {
     phrases
 });
 
-/// Checks all files, except those in [`NOT_YET`], which must have findings.
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
-    check_except(files, NOT_YET)
-}
-
-fn check_except(files: &[File], not_yet: &[&str]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut unclean = vec![false; not_yet.len()];
-    for file in files.iter().filter(|file| is_checked(file)) {
-        let found = check_file(file);
-        match not_yet.iter().position(|prefix| covers(prefix, &file.path)) {
-            Some(at) => unclean[at] |= !found.is_empty(),
-            None => findings.extend(found),
-        }
-    }
-    for (prefix, _) in not_yet.iter().zip(unclean).filter(|(_, unclean)| !unclean) {
-        findings.push(Finding::new(
-            THIS_FILE,
-            1,
-            format!("{prefix} has no findings: remove it from NOT_YET"),
-        ));
-    }
-    findings
+    files.iter().filter(|file| is_checked(file)).flat_map(check_file).collect()
 }
 
 fn is_checked(file: &File) -> bool {
