@@ -2,6 +2,18 @@
 //!
 //! The options of a pack are a struct. Its fields are the keys under `packs:`, its doc comments are the descriptions in
 //! the JSON Schema, and its implementation of `PackOptions` checks the options and builds the pack.
+#![cfg_attr(
+    not(all(
+        feature = "brave",
+        feature = "db",
+        feature = "file",
+        feature = "llm",
+        feature = "package",
+        feature = "ripgrep",
+        feature = "web"
+    )),
+    allow(dead_code, reason = "a helper may be used only by packs that this build does not have")
+)]
 
 #[cfg(any(feature = "brave", feature = "llm"))]
 mod api_key;
@@ -19,7 +31,6 @@ mod file;
 mod kinds;
 #[cfg(feature = "llm")]
 mod llm;
-#[cfg_attr(not(feature = "_pack"), expect(dead_code, reason = "a build without packs uses only a part"))]
 mod options;
 mod own_files;
 #[cfg(feature = "package")]
@@ -27,10 +38,6 @@ mod package;
 #[cfg(feature = "ripgrep")]
 mod ripgrep;
 #[cfg(any(feature = "file", feature = "ripgrep"))]
-#[cfg_attr(
-    not(all(feature = "file", feature = "ripgrep")),
-    expect(dead_code, reason = "each of the two packs uses only a part")
-)]
 mod roots;
 #[cfg(feature = "_service")]
 mod service;

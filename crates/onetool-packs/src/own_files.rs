@@ -240,7 +240,6 @@ impl ProtectedFiles {
     }
 
     /// Checks a path that must be opened by its name; returns the file that it refers to now, if it exists.
-    #[cfg_attr(not(feature = "db"), expect(dead_code, reason = "only SQLite opens by name"))]
     pub(crate) fn check_path(&self, path: &Path) -> Result<Option<FileId>, ProtectedReason> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let Ok(opened) = rustix::fs::open(path, flags, Mode::empty()) else { return Ok(None) };
@@ -249,7 +248,6 @@ impl ProtectedFiles {
     }
 
     /// Returns whether a directory that was found by its name is protected.
-    #[cfg_attr(not(feature = "ripgrep"), expect(dead_code, reason = "only ripgrep walks by names"))]
     pub(crate) fn has_directory(&self, path: &Path) -> bool {
         path.file_name().is_some_and(is_state_directory)
             || path.symlink_metadata().is_ok_and(|it| self.own.contains(&FileId::from(&it)))
@@ -288,7 +286,6 @@ impl ProtectedFiles {
 
     /// Checks the removal of an entry from an opened directory. A directory that contains one of our files, or a link
     /// on the path to one, must not be removed either.
-    #[cfg_attr(not(feature = "file"), expect(dead_code, reason = "only files can be deleted"))]
     pub(crate) fn check_removal(&self, directory: &impl AsFd, name: &OsStr) -> Result<(), ProtectedReason> {
         for flags in [AtFlags::SYMLINK_NOFOLLOW, AtFlags::empty()] {
             let Ok(stat) = statat(directory, name, flags) else { continue };

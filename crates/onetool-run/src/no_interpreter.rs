@@ -21,7 +21,6 @@ const NO_PYTHON: &str = "built without Python; enable the cargo feature 'python'
 /// Has the methods of the real interpreter, but cannot run anything.
 pub struct Interpreter;
 
-#[expect(clippy::unused_self, reason = "the methods have the signatures of the real interpreter's")]
 impl Interpreter {
     /// Creates it; the arguments are not used.
     pub fn new(

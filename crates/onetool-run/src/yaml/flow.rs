@@ -27,7 +27,6 @@ pub fn to_text_with_lines(value: &Value, key: &'static str) -> String {
 }
 
 /// Writes a value in block style, for people. Only empty collections are in flow style.
-#[cfg(feature = "_run")]
 pub fn to_block(value: &Value) -> String {
     let mut writer = Writer::new(0);
     writer.node(value, 0);
