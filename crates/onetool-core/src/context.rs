@@ -122,6 +122,7 @@ pub struct CallContext {
     deadline: Option<Instant>,
     input: Arc<InputState>,
     run: Option<i64>,
+    has_full_response: bool,
     depth: u8,
     overflow: Option<Arc<dyn OverflowStore>>,
     client_wait: Arc<ClientWait>,
@@ -137,6 +138,7 @@ impl CallContext {
             deadline: None,
             input: Arc::default(),
             run: None,
+            has_full_response: false,
             depth: 0,
             overflow: None,
             client_wait: Arc::default(),
@@ -187,6 +189,28 @@ impl CallContext {
     /// Returns the run that makes the call, if it is made by code.
     pub fn run(&self) -> Option<i64> {
         self.run
+    }
+
+    /// Requests the whole response of an API, with its status and headers, instead of only its data.
+    ///
+    /// ```
+    /// use onetool_core::CallContext;
+    ///
+    /// assert!(CallContext::detached().with_full_response().wants_full_response());
+    /// ```
+    #[must_use]
+    pub fn with_full_response(mut self) -> Self {
+        self.has_full_response = true;
+        self
+    }
+
+    /// Returns whether the result has the form `{status, headers, data}`. An error status then is a result as well.
+    ///
+    /// ```
+    /// assert!(!onetool_core::CallContext::detached().wants_full_response());
+    /// ```
+    pub fn wants_full_response(&self) -> bool {
+        self.has_full_response
     }
 
     /// Returns the context of a call made by this call's tool, one level deeper.

@@ -27,6 +27,7 @@ pub mod current;
 mod docs;
 mod error;
 mod error_chain;
+mod example;
 mod input;
 mod json;
 #[doc(hidden)]
@@ -40,12 +41,14 @@ mod pack;
 mod policy;
 mod prompt;
 mod provider;
+mod python;
 #[doc(hidden)]
 pub mod random;
 mod redact;
 mod resource;
 mod schema;
 mod secret;
+mod shape;
 mod signature;
 mod similar;
 #[doc(hidden)]
@@ -62,6 +65,7 @@ pub use docs::ToolDocs;
 pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, ResourceError, ToolError};
 #[doc(hidden)]
 pub use error_chain::error_chain;
+pub use example::example_call;
 pub use input::{InputKind, InputRequest, InputRequired, InputState};
 #[doc(hidden)]
 pub use json::{MAX_JSON_WEIGHT, json_size, json_weight, parse_bounded_json};
@@ -75,12 +79,14 @@ pub use prompt::{
     prompt_fn,
 };
 pub use provider::{AsyncClosure, ToolList, ToolsProvider};
+pub use python::{is_python_builtin, python_global, python_identifier};
 #[doc(hidden)]
 pub use redact::FailureRedactor;
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
 pub use schema::Schema;
 pub use secret::{Redactor, Secret};
-pub use signature::{Parameter, parameters, python_type, short_signature, signature};
+pub use shape::{Field, LearnedShape, MissingKey, Record, Shape, Step};
+pub use signature::{Parameter, parameters, python_type, quoted_signature, short_signature, signature};
 pub use similar::{MAX_COMPARED_CHARS, abbreviate, shorten, similar_items, similar_names, similarity};
 pub use tool::{
     Declares, IntoToolOutput, Json, Returns, SameAs, Tool, ToolAnnotations, ToolFn, ToolSpec, Undeclared,

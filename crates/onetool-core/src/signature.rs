@@ -1,12 +1,15 @@
 //! Converts JSON Schemas to Python-like signatures, the form in which agents see a tool's parameters.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::python::python_identifier;
 use crate::{JsonObject, shorten};
 
-/// Returns a Python-like signature. Optional parameters have their default, or `'...'` if there is none.
+/// Returns a signature as a Python stub has it. Optional parameters have their default, or `...` if there is none.
 ///
 /// The parameters are in the order of the schema, which is also the order of positional arguments.
 ///
@@ -19,7 +22,22 @@ use crate::{JsonObject, shorten};
 /// assert_eq!(signature, "brave.search(query: str, count: int = 5)");
 /// ```
 pub fn signature(name: &str, schema: &JsonObject) -> String {
-    let parameters: Vec<String> = parameters(schema).map(|it| it.format(usize::MAX)).collect();
+    full_signature(name, schema, "...")
+}
+
+/// Returns a signature in which optional parameters without a default have `'...'`, as `ot.tools` shows it (OT-1.6).
+///
+/// ```
+/// let schema = serde_json::json!({"properties": {"repo": {"type": "string"}}});
+/// let signature = onetool_core::quoted_signature("github.search", schema.as_object().unwrap());
+/// assert_eq!(signature, "github.search(repo: str = '...')");
+/// ```
+pub fn quoted_signature(name: &str, schema: &JsonObject) -> String {
+    full_signature(name, schema, "'...'")
+}
+
+fn full_signature(name: &str, schema: &JsonObject, placeholder: &str) -> String {
+    let parameters: Vec<String> = parameters(schema).map(|it| it.format(usize::MAX, placeholder)).collect();
     format!("{name}({})", parameters.join(", "))
 }
 
@@ -33,7 +51,7 @@ pub fn short_signature(name: &str, schema: &JsonObject) -> String {
     let mut text = format!("{name}(");
     let mut is_shortened = false;
     for parameter in parameters(schema) {
-        let formatted = parameter.format(SHORT_PART);
+        let formatted = parameter.format(SHORT_PART, "...");
         let limit = if parameter.required { 4 * SHORT_MAX } else { SHORT_MAX };
         if text.len() + formatted.len() > limit {
             is_shortened = true;
@@ -56,6 +74,8 @@ const SHORT_PART: usize = 60;
 pub struct Parameter<'a> {
     /// The name.
     pub name: &'a str,
+    /// The name that code uses as a keyword argument.
+    pub python_name: Cow<'a, str>,
     /// The Python type.
     pub python_type: String,
     /// What the parameter means.
@@ -67,11 +87,11 @@ pub struct Parameter<'a> {
 }
 
 impl Parameter<'_> {
-    /// Formats the parameter with a type and a default of at most `max` characters.
-    fn format(&self, max: usize) -> String {
-        let mut text = format!("{}: {}", self.name, shorten(&self.python_type, max));
+    /// Formats the parameter with a type and a default of at most `max` characters, and `placeholder` if it has none.
+    fn format(&self, max: usize, placeholder: &str) -> String {
+        let mut text = format!("{}: {}", self.python_name, shorten(&self.python_type, max));
         if !self.required {
-            let default = self.default.map_or_else(|| "'...'".to_owned(), python_literal);
+            let default = self.default.map_or_else(|| placeholder.to_owned(), python_literal);
             // Writing to a String cannot fail.
             let _ = write!(text, " = {}", shorten(&default, max));
         }
@@ -83,13 +103,33 @@ impl Parameter<'_> {
 pub fn parameters(schema: &JsonObject) -> impl Iterator<Item = Parameter<'_>> {
     let required = schema.get("required").and_then(Value::as_array);
     let properties = schema.get("properties").and_then(Value::as_object);
+    let mut used = HashSet::new();
     properties.into_iter().flatten().map(move |(name, property)| Parameter {
         name,
+        python_name: free_identifier(name, properties, &mut used),
         python_type: type_name(property, schema, 0),
         description: property.get("description").and_then(Value::as_str),
         required: required.is_some_and(|names| names.iter().any(|n| n == name)),
         default: property.get("default"),
     })
+}
+
+/// Returns the identifier for a parameter: its own name if that is one, else one that no other parameter has.
+fn free_identifier<'a>(
+    name: &'a str,
+    properties: Option<&JsonObject>,
+    used: &mut HashSet<String>,
+) -> Cow<'a, str> {
+    let identifier = python_identifier(name);
+    if identifier == name {
+        return Cow::Borrowed(name);
+    }
+    let is_taken = |it: &str| properties.is_some_and(|all| all.contains_key(it)) || used.contains(it);
+    let numbered = (2..).map(|number| format!("{identifier}_{number}"));
+    let free = std::iter::once(identifier.clone()).chain(numbered).find(|it| !is_taken(it));
+    let free = free.unwrap_or(identifier);
+    used.insert(free.clone());
+    Cow::Owned(free)
 }
 
 const MAX_DEPTH: usize = 4;
@@ -168,13 +208,13 @@ fn union(variants: impl Iterator<Item = String>) -> String {
     }
 }
 
-fn resolve_local<'a>(reference: &str, root: &'a JsonObject) -> Option<&'a Value> {
+pub(crate) fn resolve_local<'a>(reference: &str, root: &'a JsonObject) -> Option<&'a Value> {
     let mut parts = reference.strip_prefix("#/")?.split('/');
     let first = root.get(parts.next()?)?;
     parts.try_fold(first, |value, part| value.get(part.replace("~1", "/").replace("~0", "~")))
 }
 
-fn python_literal(value: &Value) -> String {
+pub(crate) fn python_literal(value: &Value) -> String {
     match value {
         Value::Null => "None".into(),
         Value::Bool(true) => "True".into(),
@@ -245,7 +285,17 @@ mod tests {
     fn optional_parameters_show_their_default_or_dots() {
         let schema = json!({"properties": {"repo": {"type": "string"}, "flag": {"type": "boolean", "default": true},
             "text": {"type": "string", "default": "it's"}}});
-        assert_eq!(signature_of(&schema), r"t(repo: str = '...', flag: bool = True, text: str = 'it\'s')");
+        assert_eq!(signature_of(&schema), r"t(repo: str = ..., flag: bool = True, text: str = 'it\'s')");
+    }
+
+    #[test]
+    fn agt_1_parameters_have_names_that_python_accepts() {
+        let schema = json!({"properties": {"per-page": {"type": "integer", "default": 30}, "from": {}, "$filter": {},
+            "per_page": {}, "per.page": {}}, "required": ["from"]});
+        assert_eq!(
+            signature_of(&schema),
+            "t(per_page_2: int = 30, from_: Any, _filter: Any = ..., per_page: Any = ..., per_page_3: Any = ...)"
+        );
     }
 
     #[test]

@@ -141,13 +141,20 @@ impl OperationTool {
         tracing::Span::current().record("status", status.as_u16());
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let content_type = content_type.unwrap_or_default().to_owned();
-        match response_body::read(response, &content_type, context.max_response_bytes, cx).await? {
-            ResponseBody::Stored(summary) => Ok(self.stored_output(summary, cx)),
-            ResponseBody::InMemory(bytes) => {
+        let redact = |text: &str| context.authenticator.redact(text);
+        let headers = cx.wants_full_response().then(|| output::headers(response.headers(), redact));
+        let body = response_body::read(response, &content_type, context.max_response_bytes, cx).await?;
+        Ok(match (body, headers) {
+            (ResponseBody::Stored(summary), None) => self.stored_output(summary, cx),
+            (ResponseBody::Stored(summary), Some(headers)) => output::full(status, headers, summary),
+            (ResponseBody::InMemory(bytes), headers) => {
                 let response = ApiResponse { status, content_type, bytes };
-                Ok(response.into_output(|text| context.authenticator.redact(text)))
+                match headers {
+                    None => response.into_output(redact),
+                    Some(headers) => response.into_full_output(headers, redact),
+                }
             }
-        }
+        })
     }
 
     /// Sends a request with credentials; retries once if they are rejected and can be renewed.

@@ -1,7 +1,8 @@
 //! Turns responses into tool outputs.
 
-use onetool_core::{ContentBlock, ResourceContents, ToolOutput, parse_bounded_json};
+use onetool_core::{ContentBlock, JsonObject, ResourceContents, ToolOutput, parse_bounded_json};
 use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, SET_COOKIE};
 use serde_json::{Value, json};
 
 use crate::media_type::{essence, is_json};
@@ -23,6 +24,33 @@ impl ApiResponse {
     /// Converts the response; `redact` removes credentials from the body of an error.
     pub(super) fn into_output(self, redact: impl Fn(&str) -> String) -> ToolOutput {
         if self.status.is_success() { self.success() } else { self.error(redact) }
+    }
+
+    /// Converts the response with its status and headers, whether it is an error or not.
+    pub(super) fn into_full_output(self, headers: Value, redact: impl Fn(&str) -> String) -> ToolOutput {
+        let status = self.status;
+        if self.bytes.is_empty() {
+            return full(status, headers, Value::Null);
+        }
+        let output = if status.is_success() {
+            self.success()
+        } else {
+            // The body of an error may repeat credentials.
+            Self { bytes: redact(&String::from_utf8_lossy(&self.bytes)).into_bytes(), ..self }.success()
+        };
+        let data = output.structured_content.or_else(|| match output.content.as_slice() {
+            [block] => block.as_text().map(Value::from),
+            _ => None,
+        });
+        match data {
+            Some(data) => full(status, headers, data),
+            // Images and files come along as content.
+            None => {
+                let mut whole = full(status, headers, Value::Null);
+                whole.content.extend(output.content);
+                whole
+            }
+        }
     }
 
     fn success(self) -> ToolOutput {
@@ -79,6 +107,22 @@ impl ApiResponse {
             is_json(media_type) || (media_type.is_empty() && matches!(first_byte, Some(b'{' | b'[')));
         if may_be_json { parse_bounded_json(&self.bytes) } else { None }
     }
+}
+
+/// Returns the output for a response with its status and headers.
+pub(super) fn full(status: StatusCode, headers: Value, data: Value) -> ToolOutput {
+    ToolOutput::structured(json!({"status": status.as_u16(), "headers": headers, "data": data}))
+}
+
+/// Returns the headers of a response under their lowercase names, without cookies and credentials.
+pub(super) fn headers(headers: &HeaderMap, redact: impl Fn(&str) -> String) -> Value {
+    let mut values = JsonObject::new();
+    for name in headers.keys().filter(|name| *name != SET_COOKIE) {
+        let texts: Vec<_> =
+            headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+        values.insert(name.as_str().to_owned(), redact(&texts.join(", ")).into());
+    }
+    Value::Object(values)
 }
 
 /// Decodes text that is not UTF-8: as Latin-1 if declared so, otherwise with replacement characters.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use onetool_core::ContentBlock;
 use serde_json::{Value, json};
 
-use crate::support::{Reply, Upstream, call, load_at, load_text, openapi, options_at};
+use crate::support::{Reply, Upstream, call, call_with, load_at, load_text, openapi, options_at};
 
 async fn output_of(reply: impl Fn() -> Reply + Send + Sync + 'static) -> onetool_core::ToolOutput {
     let upstream = Upstream::start(move |_| reply()).await;
@@ -29,6 +29,43 @@ async fn oas_1_4_json_is_structured_and_text_is_text() {
     assert_eq!(broken.content, [ContentBlock::text("{oops")]);
     let empty = output_of(|| Reply { status: 204, headers: vec![], body: vec![] }).await;
     assert_eq!(empty.content, [ContentBlock::text("204 No Content (empty response)")]);
+}
+
+#[tokio::test]
+async fn agt_7_the_whole_response_has_status_headers_and_data() {
+    let upstream = Upstream::start(move |request| {
+        let mut reply = match request.line.split(" ").nth(1).unwrap_or_default() {
+            "/busy" => Reply::new(429, "application/json", r#"{"message":"slow down"}"#),
+            "/image" => Reply::new(200, "image/png", vec![0, 1, 2]),
+            "/empty" => Reply { status: 204, headers: vec![], body: vec![] },
+            _ => Reply::json(&json!([1])),
+        };
+        for (name, value) in
+            [("link", "<https://x/?page=2>; rel=\"next\""), ("retry-after", "7"), ("set-cookie", "a=b")]
+        {
+            reply.headers.push((name, value.to_owned()));
+        }
+        reply
+    })
+    .await;
+    let paths = ["/list", "/busy", "/image", "/empty"];
+    let paths: serde_json::Map<String, Value> =
+        paths.iter().map(|it| ((*it).to_owned(), json!({"get": {"operationId": it[1..]}}))).collect();
+    let api = load_at(&upstream, &openapi(Value::Object(paths))).await;
+    let cx = onetool_core::CallContext::detached().with_full_response();
+    let output = async |name: &str| call_with(&api, name, json!({}), &cx).await.unwrap();
+    let list = output("list").await.structured_content.unwrap();
+    assert_eq!((&list["status"], &list["data"]), (&json!(200), &json!([1])));
+    assert_eq!(list["headers"]["link"], "<https://x/?page=2>; rel=\"next\"");
+    assert_eq!(list["headers"].get("set-cookie"), None);
+    let busy = output("busy").await;
+    assert!(!busy.is_error, "an error status is a result as well");
+    let busy = busy.structured_content.unwrap();
+    assert_eq!((&busy["status"], &busy["headers"]["retry-after"]), (&json!(429), &json!("7")));
+    assert_eq!(busy["data"], json!({"message": "slow down"}));
+    let image = output("image").await;
+    assert!(image.content.contains(&ContentBlock::image([0, 1, 2], "image/png")), "{image:?}");
+    assert_eq!(output("empty").await.structured_content.unwrap()["data"], Value::Null);
 }
 
 #[tokio::test]

@@ -180,8 +180,17 @@ pub(crate) fn invalid(tool: &dyn Tool, args: &Value) -> Option<String> {
 
 /// Calls a tool like dispatch does: validates the arguments first.
 pub(crate) async fn call(api: &Api, name: &str, args: Value) -> Result<ToolOutput, ToolError> {
+    call_with(api, name, args, &CallContext::detached()).await
+}
+
+pub(crate) async fn call_with(
+    api: &Api,
+    name: &str,
+    args: Value,
+    cx: &CallContext,
+) -> Result<ToolOutput, ToolError> {
     let tool = tool(api, name);
     assert_eq!(invalid(tool, &args), None, "{args} for {:?}", tool.spec().input_schema);
     let args: JsonObject = args.as_object().cloned().unwrap();
-    tool.call(args, &CallContext::detached()).await
+    tool.call(args, cx).await
 }

@@ -1,6 +1,7 @@
 //! Binding of the arguments of a Python call to the parameters of a tool.
 
 use onetool_core::{JsonObject, ToolSpec, abbreviate, parameters};
+use onetool_server::catalog::{Entry, Source};
 use serde_json::Value;
 
 /// Arguments that do not match the tool's parameters.
@@ -12,6 +13,23 @@ pub(crate) enum ArgumentsError {
     Duplicate { tool: String, name: String, signature: String },
     #[error("{tool} has no parameter '{name}'; signature: {signature}")]
     Unknown { tool: String, name: String, signature: String },
+    #[error("{tool}: '{RESPONSE}' must be True or False")]
+    Response { tool: String },
+}
+
+/// The keyword with which code requests the status and headers of an API's response.
+const RESPONSE: &str = "_response";
+
+/// Removes `_response` from the arguments of an API's tool, and returns its value.
+pub(crate) fn take_response(entry: &Entry, kwargs: &mut JsonObject) -> Result<bool, ArgumentsError> {
+    let is_own = || parameters(&entry.spec().input_schema).any(|parameter| parameter.name == RESPONSE);
+    if !matches!(entry.source(), Source::OpenApi(_)) || !kwargs.contains_key(RESPONSE) || is_own() {
+        return Ok(false);
+    }
+    match kwargs.shift_remove(RESPONSE) {
+        Some(Value::Bool(is_wanted)) => Ok(is_wanted),
+        _ => Err(ArgumentsError::Response { tool: entry.name().to_string() }),
+    }
 }
 
 /// Returns the arguments under their parameters' names. Positional arguments bind in the order of the schema. A keyword

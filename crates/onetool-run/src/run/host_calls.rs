@@ -13,7 +13,7 @@ use onetool_server::catalog::{Catalog, Entry};
 use onetool_server::{CallError, Server};
 use serde_json::{Value, json};
 
-use super::arguments::bind;
+use super::arguments::{ArgumentsError, bind, take_response};
 use super::attachments::Attachments;
 use super::python_names::PythonNames;
 use super::response::OtResults;
@@ -85,28 +85,33 @@ impl HostCalls {
             self.summary.lock().unpoisoned().is_untrusted = true;
         }
         // A denied tool gets no arguments: dispatch refuses the call, and a binding error would reveal its signature.
+        let mut cx = self.cx.clone();
         let args = if self.catalog.rules().policy.shows(&spec.name) {
-            bind(spec, call.args, call.kwargs).map_err(|error| raised("TypeError", error.to_string()))?
+            let type_error = |error: ArgumentsError| raised("TypeError", error.to_string());
+            let mut kwargs = call.kwargs;
+            if take_response(entry, &mut kwargs).map_err(type_error)? {
+                cx = cx.with_full_response();
+            }
+            bind(spec, call.args, kwargs).map_err(type_error)?
         } else {
             JsonObject::new()
         };
-        let output =
-            self.server.call_entry(&self.catalog, entry, args, self.cx.clone()).await.map_err(|error| {
-                let kind = match &error {
-                    CallError::Invalid { .. } => "TypeError",
-                    CallError::Denied { .. } => "PermissionError",
-                    CallError::Failed { source: ToolError::Raised { kind, .. }, .. } => kind.as_ref(),
-                    _ => "ToolError",
-                };
-                let message = match &error {
-                    CallError::Failed { source: ToolError::Raised { message, .. }, .. } => message.clone(),
-                    CallError::Denied { .. } | CallError::Cancelled { .. } | CallError::ShuttingDown => {
-                        error.to_string()
-                    }
-                    _ => format!("{error}; signature: {}", spec.short_signature()),
-                };
-                raised(kind, message)
-            })?;
+        let output = self.server.call_entry(&self.catalog, entry, args, cx).await.map_err(|error| {
+            let kind = match &error {
+                CallError::Invalid { .. } => "TypeError",
+                CallError::Denied { .. } => "PermissionError",
+                CallError::Failed { source: ToolError::Raised { kind, .. }, .. } => kind.as_ref(),
+                _ => "ToolError",
+            };
+            let message = match &error {
+                CallError::Failed { source: ToolError::Raised { message, .. }, .. } => message.clone(),
+                CallError::Denied { .. } | CallError::Cancelled { .. } | CallError::ShuttingDown => {
+                    error.to_string()
+                }
+                _ => format!("{error}; signature: {}", spec.short_signature()),
+            };
+            raised(kind, message)
+        })?;
         let is_ot = spec.name.pack() == Some(OT);
         // The `ot` pack returns some errors as text that code can inspect. Those that it raises were handled above.
         if output.is_error && !is_ot {
