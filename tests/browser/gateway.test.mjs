@@ -104,7 +104,7 @@ export default {
     assert.match(await page.locator(".numbered").first().innerText(), /^1\s*2026-07-28/);
     const tops = await page.locator(".numbered").evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().top));
     assert.ok(tops.every((top, at) => at === 0 || top > tops[at - 1]), "each line stands on its own");
-    await page.getByRole("button", { name: "Later" }).click();
+    await page.getByRole("button", { name: "Next" }).click();
     await page.getByText("Showing 101–200.").waitFor();
     await page.getByRole("searchbox").fill("ERROR.*request 7\\d\\b");
     await page.getByText("2 of 2,500 lines match").waitFor();
@@ -249,7 +249,7 @@ export default {
     const token = new URL(first.link).hash.replace("#token=", "");
     assert.equal(token, readFileSync(join(first.folder, ".onetool/token"), "utf8").trim());
     const { page, check } = await open(first.url);
-    await page.getByText("asks for an access token").waitFor();
+    await page.getByText("requires an access token").waitFor();
     await accessible(page, "the gate");
     await page.getByLabel("Access token").fill("wrong");
     await page.getByRole("button", { name: "Open" }).click();

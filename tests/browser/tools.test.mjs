@@ -220,11 +220,11 @@ export default {
     assert.match(await documents.page.locator(".outcome pre").innerText(), /"resource_link"/);
     await documents.check();
     const bad = await run("fail.answer");
-    assert.equal(await verdict(bad.page), "The tool reports an error");
+    assert.equal(await verdict(bad.page), "The tool returned an error");
     assert.match(await bad.page.locator(".verdict").innerText(), /HTTP 500[\s\S]*4bf92f3577b34da6/);
     await bad.check();
     const failed = await run("fail.protocol");
-    assert.equal(await verdict(failed.page), "The tool reports an error");
+    assert.equal(await verdict(failed.page), "The tool returned an error");
     assert.match(await failed.page.locator(".sidebody").innerText(), /cannot reach the other side/);
     await failed.check();
   }),
@@ -234,7 +234,7 @@ export default {
     await page.getByRole("button", { name: "Run" }).click();
     await page.getByText("of text. The first").waitFor();
     assert.ok((await page.locator(".outcome pre").innerText()).length < 60_000);
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save it all" }).click()]);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save all" }).click()]);
     assert.equal(statSync(await download.path()).size, 5_000_000);
     await check();
   }),

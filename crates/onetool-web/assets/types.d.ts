@@ -31,7 +31,7 @@ export type ToolDetail = Tool & {
 };
 export type TermMatch = { term: string; fields: string[] };
 export type Hit = { tool: Tool; score?: number; points?: number; matched?: TermMatch[] };
-export type SearchAnswer = {
+export type SearchResult = {
   query: string;
   hits: { name: string; score: number; matched: TermMatch[] }[];
   suggestions?: string[];

@@ -1,6 +1,6 @@
-//! The tools of a program under a prefix of its own axum application: `cargo run -p onetool-web --example mount`.
+//! Mounts a program's tools under a prefix of its axum application: `cargo run -p onetool-web --example mount`.
 
-#![expect(clippy::print_stdout, reason = "the address is for whoever started the program")]
+#![expect(clippy::print_stdout, reason = "the address is for the user")]
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(weather)];
     let options = WebOptions::default().title("Weather").allow_execute(true);
     let app = Router::new()
-        .route("/", get(async || "an application of its own\n"))
+        .route("/", get(async || "the application\n"))
         .nest_service("/x/y", router(tools, options));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}/x/y/", listener.local_addr()?);

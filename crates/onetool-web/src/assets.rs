@@ -13,7 +13,7 @@ const VENDORED: &str = "preact-htm.js";
 /// The name under which the joined modules are served.
 const SCRIPT: &str = "main.js";
 
-/// What the joined modules import: everything that the library exports.
+/// The import statement of the joined modules: everything that the library exports.
 const IMPORT: &str = "import { createContext, html, render, useContext, useEffect, useMemo, useRef, useState } \
                       from \"./preact-htm.js\";\n";
 
@@ -136,7 +136,7 @@ impl Asset {
         Self { name, content_type, bytes, etag, gzip: OnceLock::new() }
     }
 
-    /// Returns the file compressed, which is done when it is first asked for.
+    /// Returns the compressed file; it is compressed on first use.
     pub(crate) fn gzip(&self) -> &[u8] {
         self.gzip.get_or_init(|| {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -147,7 +147,7 @@ impl Asset {
     }
 }
 
-/// Joins the modules into one: imports go, and names stay as they are because no two modules declare the same one.
+/// Joins the modules into one, without their imports. Names do not clash because no two modules declare the same one.
 fn joined_modules() -> String {
     let bodies = MODULES.iter().map(|(_, text)| without_imports(&without_comments(text)));
     std::iter::once(IMPORT.to_owned()).chain(bodies).collect()
@@ -180,7 +180,7 @@ fn without_comments(text: &str) -> String {
     text.split_inclusive('\n').filter(is_code).collect()
 }
 
-/// 64-bit FNV-1a. It only has to tell one release of a file from the next.
+/// 64-bit FNV-1a. It only has to distinguish one release of a file from the next.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -194,11 +194,11 @@ mod tests {
     const RAW_BUDGET: usize = 160_000;
     const GZIP_BUDGET: usize = 50_000;
 
-    /// The files that we wrote; the vendored library is somebody else's.
+    /// Our own files, without the vendored library.
     fn ours() -> impl Iterator<Item = (&'static str, &'static str)> {
-        let texts = ASSETS.iter().filter(|asset| asset.name != VENDORED);
-        let texts = texts.map(|asset| (asset.name, std::str::from_utf8(&asset.bytes).unwrap()));
-        texts.chain([("index.html", include_str!("../assets/index.html"))])
+        let files = ASSETS.iter().filter(|asset| asset.name != VENDORED);
+        let files = files.map(|asset| (asset.name, std::str::from_utf8(&asset.bytes).unwrap()));
+        files.chain([("index.html", include_str!("../assets/index.html"))])
     }
 
     #[test]
@@ -212,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn o7_no_asset_makes_code_of_strings_or_looks_elsewhere() {
+    fn o7_no_asset_evaluates_strings_or_names_another_host() {
         let banned =
             ["innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write"];
         for (name, text) in ours() {
             for word in banned {
-                assert!(!text.contains(word), "{name} has {word}");
+                assert!(!text.contains(word), "{name} contains {word}");
             }
-            assert!(!text.contains("style="), "{name} has an inline style, which the policy forbids");
+            assert!(!text.contains("style="), "{name} contains an inline style, which the policy forbids");
             let urls = text.replace("http://www.w3.org/2000/svg", "");
             let foreign = urls.split("http").skip(1).filter(|rest| {
                 let rest = rest.trim_start_matches('s');
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn no_two_modules_declare_the_same_name() {
-        let mut homes = std::collections::HashMap::new();
+        let mut modules = std::collections::HashMap::new();
         for (module, text) in MODULES {
             let mut imports = text.split("\nimport ").skip(1).filter_map(|rest| rest.split(';').next());
             assert!(
@@ -262,15 +262,15 @@ mod tests {
                 let Some((keyword, rest)) = line.split_once(' ') else { continue };
                 if ["function", "class", "const", "let"].contains(&keyword) {
                     let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
-                    let other = homes.insert(name, module);
-                    assert_eq!(other, None, "{module} declares {name} too");
+                    let other = modules.insert(name, module);
+                    assert_eq!(other, None, "{module} also declares {name}");
                 }
             }
         }
     }
 
     #[test]
-    fn every_file_of_the_folder_is_embedded() {
+    fn every_asset_file_is_embedded() {
         let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/assets"));
         let mut folders = vec![root.to_owned()];
         while let Some(folder) = folders.pop() {

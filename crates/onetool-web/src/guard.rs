@@ -1,4 +1,4 @@
-//! Access to the router of [`crate::router`]: a known origin, and a known caller.
+//! Access checks of [`crate::router`]: the origin, and the caller.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -28,7 +28,7 @@ pub(crate) async fn require_known_origin(
     }
 }
 
-/// Rejects a request that the access hook does not allow, and puts the caller into the others.
+/// Rejects requests that the access hook does not allow, and adds the caller to the extensions of the others.
 pub(crate) async fn require_access(
     State(options): State<WebOptions>,
     request: Request,

@@ -13,7 +13,7 @@ use http::{HeaderValue, StatusCode};
 
 use crate::response::{ApiError, error};
 
-/// Allows nothing but our own files; no scripts from strings; no frames around the page.
+/// Allows only our own files, no scripts from strings, and no framing of the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self' data:; media-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
@@ -36,7 +36,7 @@ pub async fn security_headers(request: Request, next: Next) -> Response {
     response
 }
 
-/// Turns a panic of a handler into a response with status 500; for [`axum::middleware::from_fn`].
+/// Turns a panic in a handler into a response with status 500; for [`axum::middleware::from_fn`].
 pub async fn catch_panics(request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {

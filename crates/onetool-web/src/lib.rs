@@ -31,8 +31,8 @@
 //! Mount it with `nest_service`, which works with and without a trailing slash; with `nest`, axum does not route the
 //! trailing slash. At the root, use `merge`.
 //!
-//! A gateway composes the same parts itself, behind its own access control: [`page_routes`], [`tools_routes`] over its own
-//! [`ToolsApi`], and the layers [`security_headers`] and [`catch_panics`].
+//! A gateway composes the same parts itself, behind its own access control: [`page_routes`], [`tools_routes`] over its
+//! own [`ToolsApi`], and the layers [`security_headers`] and [`catch_panics`].
 
 mod assets;
 mod guard;

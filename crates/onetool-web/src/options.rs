@@ -1,4 +1,4 @@
-//! Options of the router: texts, limits and access.
+//! Options of the router: labels, limits and access.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct ToolCall {
     pub name: ToolName,
     /// The arguments.
     pub args: JsonObject,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
 }
 
@@ -25,7 +25,7 @@ pub(crate) type OriginHook = Arc<dyn Fn(&Parts) -> Result<(), String> + Send + S
 
 /// Options of the router. Cheap to clone.
 ///
-/// By default, every page of the same origin may read and nobody may call a tool.
+/// By default, every page of the same origin may read and no caller may call a tool.
 #[derive(Clone)]
 pub struct WebOptions {
     pub(crate) title: String,
@@ -95,7 +95,7 @@ impl WebOptions {
         self
     }
 
-    /// Sets who has access: `None` responds with 401. It is asked for every route with data.
+    /// Sets who has access: `None` responds with 401. The hook runs for every route with data.
     ///
     /// ```
     /// use onetool_core::Caller;
@@ -113,7 +113,8 @@ impl WebOptions {
         self
     }
 
-    /// Sets which hosts and origins are known, for every route including the page; `Err` responds with 403 and that reason.
+    /// Sets which hosts and origins are allowed, for every route including the page. `Err` responds with 403 and the
+    /// reason.
     ///
     /// By default a request may have no `Origin`, or one that names the `Host` it is sent to. An application that
     /// listens on loopback should also check the `Host`, to stop pages that rebind their name to this machine.

@@ -16,7 +16,7 @@ use crate::assets;
 
 const TEMPLATE: &str = include_str!("../assets/index.html");
 
-/// What the page needs to know when it is rendered. The page contains no data.
+/// Options that are rendered into the page. The page contains no data.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageOptions {
@@ -31,8 +31,8 @@ pub struct PageOptions {
     pub is_gateway: bool,
 }
 
-/// Makes the routes of the page and its assets under a prefix such as `/ui`, or at the root if it is empty. They are open
-/// to everyone.
+/// Returns the routes of the page and its assets under a prefix such as `/ui`, or at the root if it is empty. They are
+/// open to everyone.
 pub fn page_routes(prefix: &str, options: PageOptions) -> Router {
     let routes = Router::new()
         .route(&format!("{prefix}/"), get(page))
@@ -46,14 +46,14 @@ async fn page(State(options): State<Arc<PageOptions>>, OriginalUri(uri): Origina
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], body).into_response()
 }
 
-/// Fills in the template. Links are relative to the address that the browser sees, so they work under any prefix.
+/// Fills in the template. Links are relative to the URL that the browser sees, so they work under any prefix.
 fn render(options: &PageOptions, path: &str) -> String {
     let base = match path.rsplit_once('/') {
         Some((_, "")) | None => String::new(),
         Some((_, last)) => format!("{last}/"),
     };
     let config = serde_json::to_string(options).unwrap_or_default();
-    // In JSON these characters occur only inside strings, where they can be escaped; so nothing ends the script element.
+    // In JSON these characters occur only inside strings. Escaped there, they cannot end the script element.
     let config = config.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     let mut page = String::with_capacity(TEMPLATE.len() + config.len() + 256);
     let mut rest = TEMPLATE;
@@ -71,7 +71,7 @@ fn render(options: &PageOptions, path: &str) -> String {
     page + rest
 }
 
-/// Makes text safe for an element and for a quoted attribute.
+/// Escapes text for an element or a quoted attribute.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -89,9 +89,9 @@ fn escape(text: &str) -> String {
 
 async fn asset(Path(file): Path<String>, headers: HeaderMap) -> Response {
     let Some(asset) = assets::find(&file) else { return StatusCode::NOT_FOUND.into_response() };
-    let lists = |name, wanted: &str| {
+    let lists = |name, prefix: &str| {
         let value = headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-        value.is_some_and(|value| value.split(',').any(|item| item.trim().starts_with(wanted)))
+        value.is_some_and(|value| value.split(',').any(|item| item.trim().starts_with(prefix)))
     };
     let caching = [(CACHE_CONTROL, "no-cache"), (ETAG, &*asset.etag), (VARY, "accept-encoding")];
     if lists(IF_NONE_MATCH, &asset.etag) {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn o7_a_title_cannot_leave_its_place_in_the_page() {
+    fn o7_a_title_cannot_break_out_of_its_element() {
         let title = r#"</title></script><script>alert(1)</script>"'&{{config}}"#;
         let page = render(&options(title), "/x/y");
         assert_eq!(page.matches("<script").count(), TEMPLATE.matches("<script").count(), "{page}");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_relative_to_what_the_browser_sees() {
+    fn links_are_relative_to_the_url_in_the_browser() {
         for (path, link) in [("/", "\"assets/"), ("/x/y/", "\"assets/"), ("/x/y", "\"y/assets/")] {
             let page = render(&options("x"), path);
             assert!(page.contains(link), "{path}: {page}");

@@ -10,7 +10,7 @@ struct ErrorBody {
     error: String,
 }
 
-/// Makes an error response: `{"error": message}`.
+/// Returns an error response: `{"error": message}`.
 pub(crate) fn error(status: StatusCode, message: impl Into<String>) -> Response {
     (status, Json(ErrorBody { error: message.into() })).into_response()
 }
@@ -22,13 +22,13 @@ pub enum ApiError {
     /// The request is invalid; 400.
     #[error("{0}")]
     Invalid(String),
-    /// Nothing has this name; 404.
+    /// The name does not exist; 404.
     #[error("{0}")]
     NotFound(String),
     /// The feature is switched off; 409.
     #[error("{0}")]
     Off(String),
-    /// It existed and is gone; 410.
+    /// The item has expired; 410.
     #[error("{0}")]
     Expired(String),
     /// The request body is too large; 413.

@@ -22,9 +22,9 @@ use crate::request::MaxBody;
 use crate::response::ApiError;
 use crate::tools::{InvalidArguments, ToolsApi, tools_routes};
 
-/// Makes the routes and the page for the tools of `provider`, to be mounted in any axum application.
+/// Returns the routes and the page for the tools of `provider`, to mount in any axum application.
 ///
-/// The provider is asked on every request; nothing is cached. It can be a fixed list, or a closure that returns one,
+/// The provider is called on every request; nothing is cached. It can be a fixed list, or a closure that returns one,
 /// async or not. See the [crate](crate) for the routes.
 ///
 /// ```
@@ -78,7 +78,7 @@ impl ToolsApi for ProviderApi {
         let message = match listing {
             Ok(Ok(tools)) => return Ok(tools),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "the provider of the tools crashed".to_owned(),
+            Err(_) => "the tools provider crashed".to_owned(),
         };
         tracing::error!(reason = %message, "cannot list tools");
         Err(ApiError::Failed(message))
@@ -164,7 +164,7 @@ async fn check(tool: &Arc<dyn Tool>, args: JsonObject) -> (JsonObject, Vec<Argum
 }
 
 fn similar_hint(name: &str, tools: &[Arc<dyn Tool>]) -> String {
-    let near = similar_names(name, tools.iter().map(|tool| tool.spec().name.as_str()));
-    let near: Vec<String> = near.into_iter().map(|it| format!("'{it}'")).collect();
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
+    let similar = similar_names(name, tools.iter().map(|tool| tool.spec().name.as_str()));
+    let similar: Vec<String> = similar.into_iter().map(|it| format!("'{it}'")).collect();
+    if similar.is_empty() { String::new() } else { format!("; did you mean {}?", similar.join(" or ")) }
 }

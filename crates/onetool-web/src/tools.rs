@@ -16,7 +16,7 @@ use crate::response::ApiError;
 
 /// The tools behind the routes under `/tools`.
 ///
-/// A request finds its tool once and uses it from then on, so a catalog that changes meanwhile does not matter.
+/// A request looks up its tool once and keeps it, so that a concurrent change of the catalog does not affect it.
 pub trait ToolsApi: Clone + Send + Sync + 'static {
     /// A tool that was found.
     type Tool: Send + Sync + 'static;
@@ -52,7 +52,7 @@ pub trait ToolsApi: Clone + Send + Sync + 'static {
 #[derive(Debug)]
 pub struct InvalidArguments(pub Vec<ArgumentError>);
 
-/// Makes the routes under `/tools`. They need a [`Caller`] in the extensions of every request.
+/// Returns the routes under `/tools`. They need a [`Caller`] in the extensions of every request.
 pub fn tools_routes<A: ToolsApi>(api: A, allow_execute: bool) -> Router {
     let execute = post(call::<A>).layer(from_fn_with_state(allow_execute, require_execution));
     Router::new()
@@ -141,7 +141,7 @@ async fn call<A: ToolsApi>(
     })
 }
 
-/// Makes the response for what a tool returned: 200, or 500 for an error.
+/// Returns the response for a tool's output: 200, or 500 for an error.
 pub fn output_response(output: &ToolOutput) -> Response {
     let status = if output.is_error { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::OK };
     (status, Json(output)).into_response()

@@ -1,5 +1,5 @@
 // @ts-check
-// The difference between two texts, line by line.
+// Line-by-line differences.
 
 /** @import { DiffLine } from "../types.js" */
 

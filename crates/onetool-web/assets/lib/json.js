@@ -59,9 +59,9 @@ function brokenAt(text) {
   /** @param {RegExp} pattern */
   const take = (pattern) => {
     pattern.lastIndex = at;
-    const isThere = pattern.test(text);
-    if (isThere) at = pattern.lastIndex;
-    return isThere;
+    const isMatch = pattern.test(text);
+    if (isMatch) at = pattern.lastIndex;
+    return isMatch;
   };
   const space = () => take(/[ \t\r\n]*/y);
   const string = () => take(/"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y);

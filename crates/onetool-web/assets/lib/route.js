@@ -14,7 +14,7 @@ export function readRoute() {
   try {
     name = decodeURIComponent(name);
   } catch {
-    // A broken escape is shown as it is.
+    // An invalid escape is shown unchanged.
   }
   return { view: view || "tools", name, values: new URLSearchParams(values) };
 }

@@ -25,9 +25,9 @@ const isObject = (value) => typeof value === "object" && value !== null && !Arra
 export function resolveSchema(schema, root, depth = 0) {
   if (!isObject(schema) || depth > MAX_DEPTH) return {};
   if (typeof schema.$ref === "string") {
-    const { $ref, ...beside } = schema;
+    const { $ref, ...siblings } = schema;
     const target = lookUp($ref, root);
-    return target === undefined ? beside : { ...resolveSchema(target, root, depth + 1), ...beside };
+    return target === undefined ? siblings : { ...resolveSchema(target, root, depth + 1), ...siblings };
   }
   if (!Array.isArray(schema.allOf)) return schema;
   const { allOf, ...own } = schema;
@@ -158,9 +158,9 @@ function likeness(value, schema, root) {
   if (Array.isArray(schema.enum))
     return schema.enum.some((it) => JSON.stringify(it) === JSON.stringify(value)) ? 4 : -5;
   const type = typeOf(value);
-  const wanted = schema.type ?? (schema.properties ? "object" : undefined);
-  if (wanted && wanted !== type && !(wanted === "number" && type === "integer")) return -10;
-  if (type !== "object") return wanted === type ? 2 : 1;
+  const expected = schema.type ?? (schema.properties ? "object" : undefined);
+  if (expected && expected !== type && !(expected === "number" && type === "integer")) return -10;
+  if (type !== "object") return expected === type ? 2 : 1;
   let points = 0;
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const resolved = resolveSchema(property, root);

@@ -14,7 +14,7 @@ const wordsOf = (text) =>
     .filter(Boolean);
 
 /**
- * Ranks tools in the page: until the server answers, and where there is no gateway.
+ * Ranks tools in the page: until the server responds, and if there is no gateway.
  * @param {Tool[]} tools
  * @param {string} query
  * @returns {Hit[]}
@@ -52,12 +52,12 @@ export function nearNames(tools, query) {
   /** @param {string} text */
   const pairs = (text) =>
     new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2)));
-  const wanted = pairs(query.toLowerCase().replace(/[\s_.]/g, ""));
+  const queryPairs = pairs(query.toLowerCase().replace(/[\s_.]/g, ""));
   /** @param {string} name */
   const score = (name) => {
-    const held = pairs(name.toLowerCase().replace(/[\s_.]/g, ""));
-    const shared = [...wanted].filter((pair) => held.has(pair)).length;
-    return (2 * shared) / (wanted.size + held.size || 1);
+    const namePairs = pairs(name.toLowerCase().replace(/[\s_.]/g, ""));
+    const shared = [...queryPairs].filter((pair) => namePairs.has(pair)).length;
+    return (2 * shared) / (queryPairs.size + namePairs.size || 1);
   };
   const scored = tools.map(({ name }) => ({ name, points: score(name) })).filter(({ points }) => points > 0.3);
   const best = scored.sort((left, right) => right.points - left.points).slice(0, 3);

@@ -6,7 +6,7 @@ import { resolveSchema } from "./schema.js";
 
 /** @import { Json, Schema } from "../types.js" */
 
-/** What is shown in place of a secret. */
+/** Shown instead of a secret. */
 const MASK = "••••••";
 
 /**

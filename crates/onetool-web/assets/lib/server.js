@@ -10,7 +10,7 @@ import { getToken } from "./token.js";
 export const base = new URL("..", import.meta.url);
 
 /**
- * What the server put into the page.
+ * The configuration that the server embedded in the page.
  * @type {PageConfig}
  */
 export const config = JSON.parse(document.getElementById("config")?.textContent ?? "{}");

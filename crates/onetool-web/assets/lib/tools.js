@@ -14,7 +14,7 @@ import { getState, setState } from "./store.js";
 export const packOf = (tool) => tool.pack ?? (tool.name.includes(".") ? tool.name.split(".")[0] : "");
 
 /**
- * Activates or deactivates tools, at once in the page and then in the gateway.
+ * Activates or deactivates tools, immediately on the page and then in the gateway.
  * @param {string[]} names
  * @param {boolean} active
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// A hook that sends a request and keeps the answer.
+// A hook that sends a request and keeps the result.
 
 import { useEffect, useState } from "../preact-htm.js";
 
@@ -9,7 +9,7 @@ import { useEffect, useState } from "../preact-htm.js";
  */
 
 /**
- * Sends a request again when one of `inputs` changes; keeps the last answer in the meantime.
+ * Sends a request again when one of `inputs` changes; keeps the last result in the meantime.
  * @template T
  * @param {() => Promise<T>} request
  * @param {readonly unknown[]} inputs
@@ -17,17 +17,17 @@ import { useEffect, useState } from "../preact-htm.js";
  */
 export function useRequest(request, inputs) {
   /** @type {StateHook<{ data?: T, failure?: RequestError }>} */
-  const [answer, setAnswer] = useState({});
+  const [result, setResult] = useState({});
   const [round, setRound] = useState(0);
   useEffect(() => {
     let current = true;
     request().then(
-      (data) => current && setAnswer({ data }),
-      (failure) => current && failure.name !== "AbortError" && setAnswer((last) => ({ data: last.data, failure })),
+      (data) => current && setResult({ data }),
+      (failure) => current && failure.name !== "AbortError" && setResult((last) => ({ data: last.data, failure })),
     );
     return () => {
       current = false;
     };
   }, [...inputs, round]);
-  return { ...answer, reload: () => setRound((count) => count + 1) };
+  return { ...result, reload: () => setRound((count) => count + 1) };
 }

@@ -92,9 +92,8 @@ export function App() {
           : config.gateway
             ? html`<${Welcome} />`
             : html`<main class="pane welcome empty" id="main" tabindex="-1">
-              <${Empty} title=${tools ? `${numberOf(tools.length)} tools available` : "Tools"}>Choose one to see what it
-                takes
-                and to try it. Press <kbd>/</kbd> to search.<//>
+              <${Empty} title=${tools ? `${numberOf(tools.length)} tools available` : "Tools"}>Choose one to see its
+                arguments and to try it. Press <kbd>/</kbd> to search.<//>
             </main>`
       }</div>`
   }

@@ -1,5 +1,5 @@
 // @ts-check
-// Python code in the sandbox.
+// The view that runs Python code in the sandbox.
 
 import { html, useEffect, useRef, useState } from "../preact-htm.js";
 import { announce, isRunKey } from "../lib/browser.js";

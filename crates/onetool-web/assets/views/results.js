@@ -15,7 +15,7 @@ import { ResultReader } from "../widgets/result-reader.js";
 /** @import { StoredInfo } from "../types.js" */
 
 /**
- * Describes how long a result can be read.
+ * Describes how long a result is available.
  * @param {StoredInfo} info
  */
 export const timeLeft = ({ expires_at: end }) =>
@@ -45,14 +45,14 @@ export function ResultsView({ handle }) {
     ${
       data?.length === 0 &&
       html`<${Empty}
-        title="No stored results">A result that is too large for an agent's context is kept here for a while, so that it
-        can be read in pages.<//>`
+        title="No stored results">A result that is too large for an agent's context is stored here for a while, so that
+        it can be read page by page.<//>`
     }
     ${
       data &&
       data.length > 0 &&
       html`<section class="card"><div class="scroll" tabindex="0" role="region" aria-label="Stored results">
-          <table class="second-left"><thead><tr><th scope="col">Handle</th><th scope="col">What</th>
+          <table class="second-left"><thead><tr><th scope="col">Handle</th><th scope="col">Type</th>
                 <th scope="col">Lines</th>
                 <th scope="col">Size</th><th scope="col">Stored</th><th scope="col">Available</th></tr></thead>
             <tbody>${data.map(

@@ -1,5 +1,5 @@
 // @ts-check
-// The form that asks for the access token.
+// The form for the access token.
 
 import { html, useState } from "../preact-htm.js";
 import { connect } from "../lib/connection.js";
@@ -8,7 +8,7 @@ import { setState } from "../lib/store.js";
 import { setToken } from "../lib/token.js";
 
 /**
- * Asks for the access token.
+ * Shows a form for the access token.
  * @param {{ wasRefused: boolean }} props
  */
 export function TokenForm({ wasRefused }) {
@@ -24,7 +24,7 @@ export function TokenForm({ wasRefused }) {
       <p>${
         wasRefused
           ? "The access token was not accepted. It may have expired or changed."
-          : "This server asks for an access token."
+          : "This server requires an access token."
       }</p>
       <label for="token">Access token</label>
       <input id="token" type="password" autocomplete="off" required value=${typed}
@@ -33,7 +33,7 @@ export function TokenForm({ wasRefused }) {
         ${
           config.gateway
             ? html`It is printed when the server starts and saved in <code>.onetool/token</code>.`
-            : "Ask whoever runs the server."
+            : "Ask the operator of the server for it."
         } It is kept until this tab is closed.</p>
       <button class="primary">Open</button></form></main>`;
 }

@@ -56,7 +56,7 @@ export function ToolView({ name }) {
 }
 
 /**
- * Returns the arguments to start with: from the address, from before, or initial ones.
+ * Returns the initial arguments: from the URL, from the last visit, or from the schema.
  * @param {ToolDetail} tool
  * @param {Route} route
  * @returns {JsonObject}
@@ -82,7 +82,7 @@ function ToolPage({ tool }) {
   const [broken, setBroken] = useState();
   const [outcome, setOutcome] = useState(() => drafts.get(tool.name)?.outcome);
   const [tab, setTab] = useState("result");
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   /** @type {Ref<AbortController>} */
   const running = useRef();
   /** @type {Ref<HTMLElement>} */
@@ -101,7 +101,7 @@ function ToolPage({ tool }) {
 
   /** @param {JsonObject} [next] */
   const change = (next) => {
-    // Not in an effect: the last keystroke is kept even if the view is left right after it.
+    // Not in an effect, so that the last keystroke is kept even if the view is closed right after it.
     drafts.set(tool.name, { ...drafts.get(tool.name), args: next ?? {} });
     setArgs(next ?? {});
     setVerdict(undefined);
@@ -119,18 +119,18 @@ function ToolPage({ tool }) {
     if (broken) return false;
     try {
       const { status, text } = await send(toolPath(tool.name, "/validate"), { method: "POST", body: stringify(args) });
-      const answer = tryParse(text).value;
+      const reply = tryParse(text).value;
       showErrors(
-        answer?.errors ?? (status === 200 ? [] : [{ path: "", message: answer?.error ?? statusMessage(status) }]),
+        reply?.errors ?? (status === 200 ? [] : [{ path: "", message: reply?.error ?? statusMessage(status) }]),
       );
-      return answer?.valid === true;
+      return reply?.valid === true;
     } catch (failure) {
       setErrors([{ path: "", message: failure.message }]);
       return false;
     }
   };
   const run = async () => {
-    setAsking(false);
+    setConfirming(false);
     if (running.current) return;
     const stopping = new AbortController();
     running.current = stopping;
@@ -141,8 +141,8 @@ function ToolPage({ tool }) {
     const body = stringify(args);
     // Invalid arguments are reported at their fields; the tool is not called.
     const check = await sendCall(toolPath(tool.name, "/validate"), body, stopping.signal);
-    const isAnswered = check.status === 200 && !check.errors;
-    const done = isAnswered ? await sendCall(toolPath(tool.name, "/call"), body, stopping.signal) : check;
+    const isValid = check.status === 200 && !check.errors;
+    const done = isValid ? await sendCall(toolPath(tool.name, "/call"), body, stopping.signal) : check;
     running.current = undefined;
     if (done.errors) {
       finish(undefined);
@@ -154,7 +154,7 @@ function ToolPage({ tool }) {
         ? "Canceled"
         : done.output
           ? done.output.isError
-            ? "The tool reports an error"
+            ? "The tool returned an error"
             : "Success"
           : "The call failed",
     );
@@ -162,7 +162,7 @@ function ToolPage({ tool }) {
   };
   const start = () => {
     if (!config.allowExecute || broken || running.current) return;
-    tool.annotations?.destructiveHint === true ? setAsking(true) : run();
+    tool.annotations?.destructiveHint === true ? setConfirming(true) : run();
   };
   /** @param {KeyboardEvent} event */
   const onKey = (event) => {
@@ -241,9 +241,9 @@ function ToolPage({ tool }) {
         ${verdict === "valid" && html`<span class="good" role="status">✓ Valid</span>`}</div>
     </form>
     ${
-      asking &&
+      confirming &&
       html`<${Dialog} title="Run a destructive tool?" confirm="Run it" danger onConfirm=${run}
-        onCancel=${() => setAsking(false)}>
+        onCancel=${() => setConfirming(false)}>
         <p><code>${tool.name}</code> is marked as destructive. It will run with these arguments:</p>
         <pre class="text">
           ${stringify(args, 2)}</pre><//>`
@@ -275,4 +275,4 @@ function ToolPage({ tool }) {
  * @param {Json} value
  */
 const notAnObject = (value) =>
-  value === undefined || typeOf(value) === "object" ? undefined : "The arguments have to be a JSON object";
+  value === undefined || typeOf(value) === "object" ? undefined : "The arguments must be a JSON object";

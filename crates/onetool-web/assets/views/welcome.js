@@ -29,19 +29,19 @@ export function Welcome() {
   const loadStats = () => api("stats", { period: "month" }).catch(() => undefined);
   const { data: stats } = useRequest(loadStats, [finished]);
   const healthy = servers.filter(({ enabled, health }) => enabled && health === "healthy").length;
-  const wanted = servers.filter(({ enabled }) => enabled).length;
+  const enabled = servers.filter(({ enabled }) => enabled).length;
   const active = tools?.filter((tool) => tool.active).length;
   return html`<main class="pane welcome" id="main" tabindex="-1"><div class="stack">
-      <p class="lead">Every tool your agents have. Press <kbd>/</kbd> to find one as they do, see its arguments, try it,
-        and see what it costs and saves.</p>
+      <p class="lead">Every tool your agents have. Press <kbd>/</kbd> to search as they do, see a tool's arguments, try
+        it, and see what it costs and saves.</p>
       <div class="tiles">
         <${Tile} label="Tools" value=${numberOf(tools?.length)}>${numberOf(active)} active in every session<//>
-        <${Tile} label="Servers and APIs" value=${wanted ? `${healthy} / ${wanted}` : "–"}>
+        <${Tile} label="Servers and APIs" value=${enabled ? `${healthy} / ${enabled}` : "–"}>
           ${
-            wanted
-              ? healthy === wanted
+            enabled
+              ? healthy === enabled
                 ? "all healthy"
-                : html`<a href="#/servers">${wanted - healthy} not healthy</a>`
+                : html`<a href="#/servers">${enabled - healthy} not healthy</a>`
               : "none configured"
           }<//>
         <${Tile} label="Calls, 30 days" value=${numberOf(stats?.total_calls)}>

@@ -6,7 +6,7 @@ import { html, useEffect, useRef } from "../preact-htm.js";
 /** @import { Children, Ref } from "../preact-htm.js" */
 
 /**
- * Asks a question that has to be answered first.
+ * Asks the user to confirm or cancel.
  * @param {{
  *   title: string,
  *   children?: Children,

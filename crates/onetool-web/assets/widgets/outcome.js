@@ -35,12 +35,12 @@ function Elapsed({ since }) {
 const headline = ({ canceled, failure, output, status }) => {
   if (canceled) return ["plain", "Canceled"];
   if (!status) return ["bad", "No response"];
-  if (output) return output.isError ? ["bad", "The tool reports an error"] : ["good", "Success"];
-  return ["bad", failure?.status === 401 ? "Not authorized" : "Refused"];
+  if (output) return output.isError ? ["bad", "The tool returned an error"] : ["good", "Success"];
+  return ["bad", failure?.status === 401 ? "Not authorized" : "Rejected"];
 };
 
 /**
- * Shows the outcome of a call: running, answered, refused or lost.
+ * Shows the outcome of a call: running, completed, rejected or lost.
  * @param {{ outcome?: CallOutcome, name?: string, empty: Children }} props
  */
 export function Outcome({ outcome, name = "result", empty }) {
@@ -49,12 +49,12 @@ export function Outcome({ outcome, name = "result", empty }) {
   if (outcome.since !== undefined)
     return html`<div class="running" role="status"><span class="pulse" aria-hidden="true">
       </span>Running <${Elapsed} since=${outcome.since} /></div>`;
-  const [tone, words] = headline(outcome);
+  const [tone, title] = headline(outcome);
   const { output, text = "", status = 0, ms = 0, failure } = outcome;
   const trace = output?._meta?._trace_id;
   const body = output ? text : (failure?.message ?? "");
   return html`<div class="outcome">
-    <div class=${`verdict ${tone}`}><strong>${words}</strong><span>${durationOf(ms)}</span>
+    <div class=${`verdict ${tone}`}><strong>${title}</strong><span>${durationOf(ms)}</span>
       ${status > 0 && html`<span>HTTP ${status}</span>`}${text && html`<span>${bytesOf(text.length)}</span>`}
       ${trace && html`<span class="trace" title="Trace id">${trace}</span>`}</div>
     ${

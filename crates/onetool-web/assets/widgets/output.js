@@ -24,7 +24,7 @@ const isStored = (data) =>
   Array.isArray(data.preview);
 
 /**
- * Returns what `run` says about a stored result: one line of JSON, after the error if the run failed.
+ * Returns the reference to a stored result in the output of `run`: one line of JSON, after the error if the run failed.
  * @param {ToolOutput} output
  * @returns {StoredResult | undefined}
  */

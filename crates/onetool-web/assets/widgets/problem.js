@@ -9,5 +9,5 @@ import { html } from "../preact-htm.js";
  */
 export function Problem({ failure, retry }) {
   return html`<div class="notice bad" role="alert"><p>${failure.message}</p>
-    ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}</div>`;
+    ${retry && html`<button type="button" onClick=${retry}>Retry</button>`}</div>`;
 }

@@ -36,7 +36,7 @@ export function RequestPanel({ tool, args, url }) {
       ["mcp", "MCP"],
       ["cli", "CLI"],
     ]} value=${kind} onChange=${setKind} />
-    <pre class="text" tabindex="0" role="group" aria-label="The call, written out">${text}</pre>
+    <pre class="text" tabindex="0" role="group" aria-label="The call as text">${text}</pre>
     <div class="row"><${CopyButton} text=${text} label=${`Copy as ${name}`} />
       <${CopyButton} text=${share} label="Copy link" />
       ${

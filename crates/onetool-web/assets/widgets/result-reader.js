@@ -1,5 +1,5 @@
 // @ts-check
-// A stored result, read in pages.
+// A stored result, page by page.
 
 import { html, useEffect, useState } from "../preact-htm.js";
 import { bytesOf, numberOf } from "../lib/format.js";
@@ -21,9 +21,9 @@ export function ResultReader({ handle, info }) {
   const [typed, setTyped] = useState("");
   const [search, setSearch] = useState("");
   const [fuzzy, setFuzzy] = useState(false);
-  const wanted = { offset, limit: PAGE_LINES, search, fuzzy: fuzzy && search !== "" };
+  const query = { offset, limit: PAGE_LINES, search, fuzzy: fuzzy && search !== "" };
   /** @type {() => Promise<ResultPage>} */
-  const load = () => api(`results/${encodeURIComponent(handle)}`, wanted);
+  const load = () => api(`results/${encodeURIComponent(handle)}`, query);
   const { data, failure, reload } = useRequest(load, [handle, offset, search, fuzzy]);
   useEffect(() => {
     if (typed === search) return undefined;
@@ -63,7 +63,7 @@ export function ResultReader({ handle, info }) {
       html`<p class="muted small" role="status">
         ${
           data.matches === undefined ? "" : `${numberOf(data.matches)} of ${numberOf(data.total_lines)} lines match. `
-        }${data.returned ? `Showing ${numberOf(data.offset)}–${numberOf(last)}.` : "Nothing here."}</p>
+        }${data.returned ? `Showing ${numberOf(data.offset)}–${numberOf(last)}.` : "No lines."}</p>
       <pre class="text lines" tabindex="0" role="group" aria-label="Lines">
         ${data.lines.map(
           (line, at) => html`<span class="numbered" key=${at}><span class="lineno">
@@ -71,9 +71,9 @@ export function ResultReader({ handle, info }) {
             <${MarkedLine} line=${line} marks=${data.marks?.[at]} /></span>`,
         )}</pre>
       <div class="row"><button type="button" disabled=${offset <= 1}
-          onClick=${() => setOffset(Math.max(1, offset - PAGE_LINES))}>Earlier</button>
+          onClick=${() => setOffset(Math.max(1, offset - PAGE_LINES))}>Previous</button>
         <button type="button" disabled=${!data.has_more}
-          onClick=${() => setOffset(offset + PAGE_LINES)}>Later</button></div>`
+          onClick=${() => setOffset(offset + PAGE_LINES)}>Next</button></div>`
     }</main>`;
 }
 

@@ -18,7 +18,7 @@ import { ServerLog } from "./server-log.js";
  */
 
 /**
- * What there is to read about a server, by transport.
+ * The label of a server's log, by transport.
  * @type {{ [transport: string]: string }}
  */
 const LOG_LABELS = { stdio: "Log", openapi: "Notes" };

@@ -7,7 +7,7 @@ import { useRequest } from "../lib/use-request.js";
 import { Problem } from "./problem.js";
 
 /**
- * Shows what a server wrote.
+ * Shows the log of a server.
  * @param {{ name: string }} props
  */
 export function ServerLog({ name }) {

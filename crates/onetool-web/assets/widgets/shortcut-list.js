@@ -1,5 +1,5 @@
 // @ts-check
-// Snippets, aliases, prompts and packs beside the console.
+// Snippets, aliases, prompts and packs next to the console.
 
 import { html } from "../preact-htm.js";
 import { link } from "../lib/route.js";

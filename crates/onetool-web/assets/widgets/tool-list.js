@@ -16,12 +16,12 @@ import { ToolRow } from "./tool-row.js";
 
 /**
  * @import { Ref, StateHook } from "../preact-htm.js"
- * @import { Filter, HintKey, Hit, SearchAnswer, Tool } from "../types.js"
+ * @import { Filter, HintKey, Hit, SearchResult, Tool } from "../types.js"
  */
 
 const MAX_ROWS = 200;
 
-/** While somebody is typing, only one screen of rows. */
+/** Rows shown while the user is typing: about one screen. */
 const FIRST_ROWS = 40;
 
 const DEBOUNCE_MS = 80;
@@ -36,19 +36,19 @@ const FILTERS = [
  * Searches in the gateway shortly after the last keystroke.
  * @param {string} query
  * @param {Tool[] | undefined} tools
- * @returns {SearchAnswer | undefined}
+ * @returns {SearchResult | undefined}
  */
 function useServerSearch(query, tools) {
-  /** @type {StateHook<SearchAnswer | undefined>} */
-  const [answer, setAnswer] = useState();
+  /** @type {StateHook<SearchResult | undefined>} */
+  const [result, setResult] = useState();
   useEffect(() => {
-    if (!config.gateway || !query.trim()) return setAnswer(undefined);
+    if (!config.gateway || !query.trim()) return setResult(undefined);
     const stopping = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        setAnswer({ query, ...(await api("search", { q: query, limit: MAX_ROWS }, { signal: stopping.signal })) });
+        setResult({ query, ...(await api("search", { q: query, limit: MAX_ROWS }, { signal: stopping.signal })) });
       } catch (failure) {
-        if (failure.name !== "AbortError") setAnswer(undefined);
+        if (failure.name !== "AbortError") setResult(undefined);
       }
     }, DEBOUNCE_MS);
     return () => {
@@ -56,7 +56,7 @@ function useServerSearch(query, tools) {
       stopping.abort();
     };
   }, [query, tools]);
-  return answer?.query === query ? answer : undefined;
+  return result?.query === query ? result : undefined;
 }
 
 /**
@@ -68,15 +68,15 @@ export function ToolList({ selected, reload }) {
   const failure = useStore((state) => state.failure);
   const [query, setQuery] = useState("");
   const [source, setSource] = useState("");
-  const asked = useStore((state) => state.route.values.get("pack"));
+  const requested = useStore((state) => state.route.values.get("pack"));
   useEffect(() => {
-    if (asked !== null) setSource(asked);
-  }, [asked]);
+    if (requested !== null) setSource(requested);
+  }, [requested]);
   const [filters, setFilters] = useState(/** @type {Filter[]} */ ([]));
   const [limit, setLimit] = useState(MAX_ROWS);
   /** @type {Ref<HTMLElement>} */
   const list = useRef();
-  const answer = useServerSearch(query, tools);
+  const result = useServerSearch(query, tools);
   /** @param {string} text */
   const type = (text) => {
     setQuery(text);
@@ -91,8 +91,8 @@ export function ToolList({ selected, reload }) {
     if (!tools) return [];
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
     /** @type {Hit[]} */
-    const ranked = answer
-      ? answer.hits.flatMap((hit) => {
+    const ranked = result
+      ? result.hits.flatMap((hit) => {
           const tool = byName.get(hit.name);
           return tool ? [{ ...hit, tool }] : [];
         })
@@ -101,10 +101,10 @@ export function ToolList({ selected, reload }) {
       if (source && packOf(tool) !== source) return false;
       return filters.every((filter) => (filter === "active" ? tool.active : tool.annotations?.[filter] === true));
     });
-  }, [tools, query, answer, source, filters]);
+  }, [tools, query, result, source, filters]);
   const shown = hits.slice(0, limit);
   const isSearch = query.trim() !== "";
-  const suggestions = hits.length || !tools ? [] : (answer?.suggestions ?? nearNames(tools, query));
+  const suggestions = hits.length || !tools ? [] : (result?.suggestions ?? nearNames(tools, query));
   /** @param {Filter} filter */
   const toggle = (filter) =>
     setFilters(filters.includes(filter) ? filters.filter((it) => it !== filter) : [...filters, filter]);
@@ -152,7 +152,7 @@ export function ToolList({ selected, reload }) {
       tools &&
       html`<div class="count"><span role="status">
           ${countOf(hits.length, tools.length)}${
-            answer ? html`<span title="Ranked as in the agent's search"> · agent's ranking</span>` : ""
+            result ? html`<span title="Ranked as in the agent's search"> · agent's ranking</span>` : ""
           }</span>
         ${
           config.gateway && hits.length > 0 && hits.length < tools.length && html`<${BulkSwitch} hits=${hits} />`
@@ -167,7 +167,7 @@ export function ToolList({ selected, reload }) {
         tools &&
         tools.length > 0 &&
         !hits.length &&
-        html`<${Empty} title="Nothing matches">
+        html`<${Empty} title="No matches">
           ${
             suggestions.length > 0
               ? html`Did you mean ${suggestions.map(

@@ -1,4 +1,4 @@
-//! Who is let in, and in which order that is asked.
+//! Access checks, and their order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use onetool_core::Caller;
 use onetool_web::{WebOptions, router};
 use serde_json::json;
 
-use crate::{Served, answer, echo};
+use crate::{Served, echo, fetch};
 
 const ROUTES: [(&str, &str); 4] =
     [("GET", "/tools"), ("GET", "/tools/a"), ("POST", "/tools/a/validate"), ("POST", "/tools/a/call")];
@@ -20,9 +20,9 @@ fn with_token() -> WebOptions {
 }
 
 #[tokio::test]
-async fn a2_a_foreign_origin_is_refused_on_every_route_before_any_work() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
+async fn a2_a_foreign_origin_is_rejected_on_every_route_before_any_work() {
+    let provider_calls = Arc::new(AtomicUsize::new(0));
+    let count = provider_calls.clone();
     let provider = move || {
         count.fetch_add(1, Ordering::SeqCst);
         vec![echo("a")]
@@ -38,19 +38,19 @@ async fn a2_a_foreign_origin_is_refused_on_every_route_before_any_work() {
                 .header("origin", origin)
                 .header("content-type", "text/plain")
                 .body("{}");
-            assert_eq!(answer(sent).await, (403, json!({"error": "Origin not allowed."})), "{path} {origin}");
+            assert_eq!(fetch(sent).await, (403, json!({"error": "Origin not allowed."})), "{path} {origin}");
         }
         let doubled = request(method, path).header("origin", &own).header("origin", "http://evil.org");
-        assert_eq!(answer(doubled).await.0, 403, "{path}");
+        assert_eq!(fetch(doubled).await.0, 403, "{path}");
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    assert_eq!(provider_calls.load(Ordering::SeqCst), 0);
     for (method, path) in ROUTES {
-        assert_eq!(answer(request(method, path).header("origin", &own)).await.0, 200, "{path}");
+        assert_eq!(fetch(request(method, path).header("origin", &own)).await.0, 200, "{path}");
     }
 }
 
 #[tokio::test]
-async fn low_1_only_the_origin_that_is_asked_is_the_same_origin() {
+async fn low_1_only_the_origin_of_the_requested_host_is_the_same_origin() {
     let served = Served::start(router(vec![echo("a")], WebOptions::default())).await;
     let status = async |host: &str, origin: &str| {
         let request = served.get("/tools").header("host", host).header("origin", origin);
@@ -87,16 +87,16 @@ async fn a2_the_application_decides_which_hosts_and_origins_it_knows() {
     });
     let served = Served::start(router(vec![echo("a")], options)).await;
     for path in ["/tools", "/", "/assets/app.css"] {
-        assert_eq!(answer(served.get(path)).await, (403, json!({"error": "Host not allowed."})), "{path}");
+        assert_eq!(fetch(served.get(path)).await, (403, json!({"error": "Host not allowed."})), "{path}");
         let known = served.get(path).header("host", "tools.example.org").header("origin", "http://other.org");
         assert_eq!(known.send().await.unwrap().status(), 200, "{path}");
     }
 }
 
 #[tokio::test]
-async fn a3_every_data_route_needs_access_and_the_refusal_says_nothing_more() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
+async fn a3_every_data_route_needs_access_and_the_rejection_reveals_nothing() {
+    let provider_calls = Arc::new(AtomicUsize::new(0));
+    let count = provider_calls.clone();
     let provider = move || {
         count.fetch_add(1, Ordering::SeqCst);
         vec![echo("a")]
@@ -111,9 +111,9 @@ async fn a3_every_data_route_needs_access_and_the_refusal_says_nothing_more() {
             assert_eq!(response.text().await.unwrap(), r#"{"error":"Unauthorized"}"#);
         }
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    assert_eq!(provider_calls.load(Ordering::SeqCst), 0);
     for (method, path) in ROUTES {
-        assert_eq!(answer(request(method, path).bearer_auth("right")).await.0, 200, "{path}");
+        assert_eq!(fetch(request(method, path).bearer_auth("right")).await.0, 200, "{path}");
     }
 }
 
@@ -125,7 +125,7 @@ async fn a6_the_order_of_the_checks() {
     let off = Served::start(router(vec![echo("a")], with_token())).await;
     let on = Served::start(router(vec![echo("a")], with_token().allow_execute(true))).await;
     let table = [
-        // Everything is wrong: the origin is told.
+        // If everything is wrong, the origin is reported.
         (calls("wrong", "http://evil.org", "/tools/nope/call", "["), 403, 403),
         (calls("wrong", "", "/tools/nope/call", "["), 401, 401),
         (calls("right", "", "/tools/nope/call", "["), 403, 404),
@@ -136,29 +136,29 @@ async fn a6_the_order_of_the_checks() {
         (calls("right", "", "/tools/a/validate", "["), 400, 400),
     ];
     for ((token, origin, path, body), when_off, when_on) in table {
-        for (served, wanted) in [(&off, when_off), (&on, when_on)] {
+        for (served, expected) in [(&off, when_off), (&on, when_on)] {
             let mut request = served.post(path, body).bearer_auth(token);
             if !origin.is_empty() {
                 request = request.header("origin", origin);
             }
-            assert_eq!(answer(request).await.0, wanted, "{path} {body}");
+            assert_eq!(fetch(request).await.0, expected, "{path} {body}");
         }
     }
 }
 
 #[tokio::test]
-async fn l2_a_secret_in_the_access_rule_is_nowhere_to_be_read() {
+async fn l2_a_secret_in_the_access_hook_appears_nowhere() {
     let secret = "canary-7f3a";
     let options = WebOptions::default().access(move |request| {
         let bearer = request.headers.get("authorization")?.to_str().ok()?;
         (bearer == format!("Bearer {secret}")).then(Caller::default)
     });
-    let shown = format!("{options:?}");
+    let debug = format!("{options:?}");
     let served = Served::start(router(vec![echo("a")], options)).await;
-    let mut told = vec![shown];
+    let mut shown = vec![debug];
     for path in ["/", "/assets/main.js", "/tools", "/tools/a", "/nowhere"] {
-        told.push(served.get(path).send().await.unwrap().text().await.unwrap());
-        told.push(served.get(path).bearer_auth(secret).send().await.unwrap().text().await.unwrap());
+        shown.push(served.get(path).send().await.unwrap().text().await.unwrap());
+        shown.push(served.get(path).bearer_auth(secret).send().await.unwrap().text().await.unwrap());
     }
-    assert!(told.iter().all(|text| !text.contains(secret)));
+    assert!(shown.iter().all(|text| !text.contains(secret)));
 }

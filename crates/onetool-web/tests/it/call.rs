@@ -9,7 +9,7 @@ use onetool_web::{WebOptions, router};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::{Served, answer};
+use crate::{Served, fetch};
 
 /// A tool with a strict schema that counts its calls.
 fn counting(calls: &Arc<AtomicUsize>) -> Arc<dyn Tool> {
@@ -31,21 +31,21 @@ async fn serve(options: WebOptions) -> (Served, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn web_4_2_where_execution_is_off_the_handler_refuses() {
+async fn web_4_2_with_execution_off_the_handler_rejects_calls() {
     let (served, calls) = serve(WebOptions::default()).await;
     let refused = (403, json!({"error": "Tool execution is disabled."}));
     for body in ["{}", r#"{"city": "Oslo"}"#, "not json"] {
-        assert_eq!(answer(served.post("/tools/weather.now/call", body)).await, refused);
+        assert_eq!(fetch(served.post("/tools/weather.now/call", body)).await, refused);
     }
-    // Whether the tool exists is not told either.
-    assert_eq!(answer(served.post("/tools/nope/call", "{}")).await, refused);
-    let (status, verdict) = answer(served.post("/tools/weather.now/validate", r#"{"city": "Oslo"}"#)).await;
+    // The response does not reveal whether the tool exists, either.
+    assert_eq!(fetch(served.post("/tools/nope/call", "{}")).await, refused);
+    let (status, verdict) = fetch(served.post("/tools/weather.now/validate", r#"{"city": "Oslo"}"#)).await;
     assert_eq!((status, verdict), (200, json!({"valid": true})));
     assert_eq!(calls.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
-async fn a6_a_body_that_is_no_object_never_reaches_a_tool() {
+async fn a6_a_body_that_is_not_an_object_never_reaches_a_tool() {
     let (served, calls) = serve(WebOptions::default().allow_execute(true).max_body(1000)).await;
     let large = format!(r#"{{"city": "{}"}}"#, "x".repeat(2000));
     let table = [
@@ -61,14 +61,14 @@ async fn a6_a_body_that_is_no_object_never_reaches_a_tool() {
         ("", 400),
         (" \n", 400),
     ];
-    for (body, wanted) in table {
+    for (body, expected) in table {
         for route in ["call", "validate"] {
-            let (status, answer) =
-                answer(served.post(&format!("/tools/weather.now/{route}"), body.to_owned())).await;
-            let wanted = if route == "validate" && body.trim().is_empty() { 200 } else { wanted };
-            assert_eq!(status, wanted, "{route} {body:.20}: {answer}");
-            let is_told = answer["errors"][0]["message"].is_string() || answer["error"].is_string();
-            assert!(is_told, "{route} {body:.20}: {answer}");
+            let (status, reply) =
+                fetch(served.post(&format!("/tools/weather.now/{route}"), body.to_owned())).await;
+            let expected = if route == "validate" && body.trim().is_empty() { 200 } else { expected };
+            assert_eq!(status, expected, "{route} {body:.20}: {reply}");
+            let has_message = reply["errors"][0]["message"].is_string() || reply["error"].is_string();
+            assert!(has_message, "{route} {body:.20}: {reply}");
         }
     }
     assert_eq!(calls.load(Ordering::SeqCst), 0);
@@ -84,16 +84,16 @@ async fn a6_an_empty_body_means_no_arguments() {
         WebOptions::default().allow_execute(true),
     ))
     .await;
-    let (status, output) = answer(served.post("/tools/ping/call", "")).await;
+    let (status, output) = fetch(served.post("/tools/ping/call", "")).await;
     assert_eq!((status, output["content"][0]["text"].as_str()), (200, Some("0")));
 }
 
 #[tokio::test]
-async fn n2_arguments_that_break_the_schema_are_told_by_field_and_never_reach_the_tool() {
+async fn n2_invalid_arguments_are_reported_by_field_and_never_reach_the_tool() {
     let (served, calls) = serve(WebOptions::default().allow_execute(true)).await;
     let body = r#"{"days": 11, "extra": 1}"#;
-    let (status, refused) = answer(served.post("/tools/weather.now/call", body)).await;
-    let (checked, verdict) = answer(served.post("/tools/weather.now/validate", body)).await;
+    let (status, refused) = fetch(served.post("/tools/weather.now/call", body)).await;
+    let (checked, verdict) = fetch(served.post("/tools/weather.now/validate", body)).await;
     assert_eq!((status, checked, &verdict["valid"]), (400, 200, &json!(false)));
     assert_eq!(refused["errors"], verdict["errors"]);
     let mut found: Vec<(&str, &str)> = verdict["errors"]
@@ -105,12 +105,12 @@ async fn n2_arguments_that_break_the_schema_are_told_by_field_and_never_reach_th
     found.sort_unstable();
     assert_eq!(found, [("", "additionalProperties"), ("", "required"), ("/days", "maximum")]);
     assert_eq!(calls.load(Ordering::SeqCst), 0);
-    assert_eq!(answer(served.post("/tools/weather.now/call", r#"{"city": "Oslo"}"#)).await.0, 200);
+    assert_eq!(fetch(served.post("/tools/weather.now/call", r#"{"city": "Oslo"}"#)).await.0, 200);
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn n3_a_broken_schema_is_told_as_such_and_is_no_server_error() {
+async fn n3_an_invalid_schema_is_reported_as_such_and_is_not_a_server_error() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "strin"}}});
     let spec = ToolSpec::new("broken", "").with_input_schema(schema.as_object().cloned().unwrap());
     let tool = dynamic_tool(spec, |_: JsonObject, _: CallContext| async { "" });
@@ -119,17 +119,17 @@ async fn n3_a_broken_schema_is_told_as_such_and_is_no_server_error() {
         WebOptions::default().allow_execute(true),
     ))
     .await;
-    let (status, verdict) = answer(served.post("/tools/broken/validate", "{}")).await;
+    let (status, verdict) = fetch(served.post("/tools/broken/validate", "{}")).await;
     assert_eq!(
         (status, &verdict["valid"], &verdict["errors"][0]["keyword"]),
         (200, &json!(false), &json!("schema"))
     );
     assert!(verdict["errors"][0]["message"].as_str().unwrap().starts_with("Invalid schema: "), "{verdict}");
-    assert_eq!(answer(served.post("/tools/broken/call", "{}")).await.0, 400);
+    assert_eq!(fetch(served.post("/tools/broken/call", "{}")).await.0, 400);
 }
 
 #[tokio::test]
-async fn what_a_call_comes_to_is_its_status() {
+async fn the_outcome_of_a_call_is_its_status() {
     let options = WebOptions::default().allow_execute(true).on_call(|call| async move {
         let trace = |id: &str| json!({"_trace_id": id}).as_object().cloned();
         match call.args["city"].as_str().unwrap() {
@@ -137,7 +137,7 @@ async fn what_a_call_comes_to_is_its_status() {
             "quiet" => Ok(ToolOutput { meta: trace(""), ..ToolOutput::text("sunny") }),
             "bad" => Ok(ToolOutput::error("no such city")),
             "panic" => panic!("on purpose"),
-            _ => Err(ToolError::failed("the station is away")),
+            _ => Err(ToolError::failed("the station is offline")),
         }
     });
     let (served, calls) = serve(options).await;
@@ -146,30 +146,30 @@ async fn what_a_call_comes_to_is_its_status() {
         ("fine", 200, json!({"content": text("sunny"), "isError": false, "_meta": {"_trace_id": "abc"}})),
         ("quiet", 200, json!({"content": text("sunny"), "isError": false})),
         ("bad", 500, json!({"content": text("no such city"), "isError": true})),
-        ("away", 500, json!({"content": text("the station is away"), "isError": true})),
+        ("offline", 500, json!({"content": text("the station is offline"), "isError": true})),
         ("panic", 500, json!({"content": text("The tool 'weather.now' crashed."), "isError": true})),
     ];
     for (city, status, body) in table {
         let sent = json!({"city": city}).to_string();
-        assert_eq!(answer(served.post("/tools/weather_now/call", sent)).await, (status, body), "{city}");
+        assert_eq!(fetch(served.post("/tools/weather_now/call", sent)).await, (status, body), "{city}");
     }
-    assert_eq!(calls.load(Ordering::SeqCst), 0, "the handler stands in for the tool");
+    assert_eq!(calls.load(Ordering::SeqCst), 0, "the handler replaces the tool");
 }
 
 #[tokio::test]
 async fn closing_the_request_cancels_the_call() {
-    struct Told(mpsc::UnboundedSender<&'static str>);
-    impl Drop for Told {
+    struct ReportDrop(mpsc::UnboundedSender<&'static str>);
+    impl Drop for ReportDrop {
         fn drop(&mut self) {
             let _ = self.0.send("dropped");
         }
     }
-    let (sender, mut told) = mpsc::unbounded_channel();
+    let (sender, mut events) = mpsc::unbounded_channel();
     let tool = dynamic_tool(ToolSpec::new("forever", ""), move |_: JsonObject, _: CallContext| {
         let sender = sender.clone();
         async move {
-            let guard = Told(sender);
-            guard.0.send("begun").unwrap();
+            let guard = ReportDrop(sender);
+            guard.0.send("started").unwrap();
             std::future::pending::<Value>().await.to_string()
         }
     });
@@ -179,8 +179,8 @@ async fn closing_the_request_cancels_the_call() {
     ))
     .await;
     let request = tokio::spawn(served.post("/tools/forever/call", "{}").send());
-    assert_eq!(told.recv().await, Some("begun"));
+    assert_eq!(events.recv().await, Some("started"));
     request.abort();
-    let dropped = tokio::time::timeout(Duration::from_secs(10), told.recv()).await;
+    let dropped = tokio::time::timeout(Duration::from_secs(10), events.recv()).await;
     assert_eq!(dropped.unwrap(), Some("dropped"));
 }

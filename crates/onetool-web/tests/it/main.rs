@@ -1,6 +1,6 @@
-//! The router at its boundary: real requests over loopback.
+//! Tests of the router with real requests over loopback.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod access;
 mod call;
@@ -44,15 +44,15 @@ impl Served {
 }
 
 /// Sends a request and returns its status and its body as JSON.
-async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+async fn fetch(request: reqwest::RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
     let status = response.status().as_u16();
     let text = response.text().await.unwrap();
-    let body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{status} is no JSON: {text}"));
+    let body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{status} is not JSON: {text}"));
     (status, body)
 }
 
-/// A tool that gives back what it gets.
+/// A tool that returns its arguments.
 fn echo(name: &str) -> Arc<dyn Tool> {
     let schema = json!({"type": "object", "properties": {"zebra": {"type": "string", "default": null}, "apple": {"type": "integer"}}});
     let spec = ToolSpec::new(name, format!("What {name} does."))
@@ -63,7 +63,7 @@ fn echo(name: &str) -> Arc<dyn Tool> {
 }
 
 #[test]
-fn every_file_of_this_folder_is_a_module() {
+fn every_file_of_this_directory_is_a_module() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let main = std::fs::read_to_string(folder.join("main.rs")).unwrap();
     for entry in std::fs::read_dir(folder).unwrap() {

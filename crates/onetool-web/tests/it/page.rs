@@ -13,9 +13,9 @@ fn config(page: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn web_4_1_the_page_has_title_and_flag_put_in_when_it_is_rendered() {
+async fn web_4_1_the_page_is_rendered_with_title_and_flag() {
     for (title, allow) in [("Tools <of> \"ours\"", true), ("Plain", false)] {
-        // The page is open: it holds no data.
+        // The page needs no token because it contains no data.
         let options = WebOptions::default().title(title).allow_execute(allow).access(|_| None::<Caller>);
         let served = Served::start(router(vec![echo("secret.tool")], options)).await;
         let response = served.get("/").send().await.unwrap();
@@ -31,13 +31,13 @@ async fn web_4_1_the_page_has_title_and_flag_put_in_when_it_is_rendered() {
 }
 
 #[tokio::test]
-async fn web_4_1_a_mount_answers_with_and_without_a_trailing_slash() {
+async fn web_4_1_a_mount_responds_with_and_without_a_trailing_slash() {
     let web = || router(vec![echo("a")], WebOptions::default());
     let app = Router::new()
-        .route("/", get(async || "somebody else's"))
+        .route("/", get(async || "the application"))
         .nest_service("/x/y", web())
         .nest("/plain", web())
-        .fallback(async || (http::StatusCode::NOT_FOUND, "theirs"));
+        .fallback(async || (http::StatusCode::NOT_FOUND, "the fallback"));
     let served = Served::start(app).await;
     for (path, assets) in [("/x/y", "y/assets/"), ("/x/y/", "assets/"), ("/plain", "plain/assets/")] {
         let page = served.get(path).send().await.unwrap().text().await.unwrap();
@@ -47,12 +47,12 @@ async fn web_4_1_a_mount_answers_with_and_without_a_trailing_slash() {
     {
         assert_eq!(served.get(path).send().await.unwrap().status(), 200, "{path}");
     }
-    assert_eq!(served.get("/").send().await.unwrap().text().await.unwrap(), "somebody else's");
-    assert_eq!(served.get("/nowhere").send().await.unwrap().text().await.unwrap(), "theirs");
+    assert_eq!(served.get("/").send().await.unwrap().text().await.unwrap(), "the application");
+    assert_eq!(served.get("/nowhere").send().await.unwrap().text().await.unwrap(), "the fallback");
 }
 
 #[tokio::test]
-async fn o7_every_answer_has_the_security_headers() {
+async fn o7_every_response_has_the_security_headers() {
     let served = Served::start(router(vec![echo("a")], WebOptions::default())).await;
     for path in ["/", "/assets/main.js", "/tools", "/tools/nope"] {
         let response = served.get(path).send().await.unwrap();
@@ -74,7 +74,7 @@ async fn o7_every_answer_has_the_security_headers() {
 }
 
 #[tokio::test]
-async fn o7_strings_of_tools_are_data_wherever_they_stand() {
+async fn o7_strings_of_tools_are_always_data() {
     let nasty = "<script>alert(1)</script>\"'&\u{2028}";
     let served = Served::start(router(vec![echo(nasty)], WebOptions::default().title(nasty))).await;
     let list = served.get("/tools").send().await.unwrap();

@@ -15,7 +15,7 @@ export function BooleanInput({ value, name, required, schema, control, onChange 
     ["true", true],
     ["false", false],
   ];
-  if (!required) options.push([`leave out${"default" in schema ? ` (${schema.default})` : ""}`, undefined]);
+  if (!required) options.push([`omit${"default" in schema ? ` (${schema.default})` : ""}`, undefined]);
   return html`<div class="radios">${options.map(
     ([label, option], index) => html`<label key=${label}>
       <input type="radio" name=${control.id} id=${index ? undefined : control.id}

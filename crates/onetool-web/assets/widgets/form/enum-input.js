@@ -24,7 +24,7 @@ export function EnumInput({ schema, value, required, control, onChange }) {
         ? inputText(value)
         : required
           ? "Choose…"
-          : `leave out${"default" in schema ? ` (${inputText(schema.default)})` : ""}`
+          : `omit${"default" in schema ? ` (${inputText(schema.default)})` : ""}`
     }</option>
     ${values.map((option, at) => html`<option key=${at} value=${String(at)}>${inputText(option)}</option>`)}</select>`;
 }

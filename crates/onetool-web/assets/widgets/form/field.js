@@ -42,8 +42,8 @@ export function Field(props) {
     aria-describedby=${described || undefined}>
     <legend>${title}${
       isRemovable &&
-      html`<button type="button" class="quiet" aria-label=${`leave out ${name}`}
-        onClick=${() => onChange(undefined)}>leave out</button>`
+      html`<button type="button" class="quiet" aria-label=${`omit ${name}`}
+        onClick=${() => onChange(undefined)}>omit</button>`
     }</legend>
     ${about}<${Control} ...${inner} />${problems}</fieldset>`;
 }

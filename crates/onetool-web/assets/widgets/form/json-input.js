@@ -1,5 +1,5 @@
 // @ts-check
-// JSON as text, for what no form can show.
+// JSON as text, for schemas that no form can show.
 
 import { html, useEffect, useRef, useState } from "../../preact-htm.js";
 import { stringify, tryParse } from "../../lib/json.js";

@@ -15,8 +15,8 @@ import { ObjectFields } from "./object-fields.js";
  */
 export function ObjectInput(props) {
   const { value, required, name, root, onChange, schema } = props;
-  const isThere = typeOf(value) === "object" || (required && value === undefined);
-  if (isThere) return html`<${ObjectFields} ...${props} value=${value ?? {}} />`;
+  const isPresent = typeOf(value) === "object" || (required && value === undefined);
+  if (isPresent) return html`<${ObjectFields} ...${props} value=${value ?? {}} />`;
   if (value !== undefined) return html`<${JsonInput} value=${value} control=${props.control} onChange=${onChange} />`;
   return html`<button type="button" class="add"
     onClick=${() => onChange(initialValue(schema, root) ?? {})}>Add ${name}</button>`;

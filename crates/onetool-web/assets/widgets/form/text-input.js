@@ -44,7 +44,7 @@ export function TextInput({ schema, value, required, control, onChange }) {
     value === "" &&
     !required &&
     html`<p class="muted small">An empty string is sent. <button type="button" class="quiet"
-        onClick=${() => onChange(undefined)}>Leave it out</button></p>`
+        onClick=${() => onChange(undefined)}>Omit it</button></p>`
   }`;
 }
 
