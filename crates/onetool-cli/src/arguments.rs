@@ -1,4 +1,4 @@
-//! The command-line arguments. The doc comments are the help texts, and the source of docs/cli.md.
+//! The command-line arguments. The doc comments are the help, and the source of docs/cli.md.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;

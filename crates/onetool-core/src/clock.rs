@@ -86,7 +86,7 @@ impl Serialize for Day {
     }
 }
 
-/// Tells the time: the machine's, or one that a test moves. Clones share it.
+/// A clock: the system's, or one that a test moves. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Clock(Kind);
 

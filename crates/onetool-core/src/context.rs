@@ -8,24 +8,9 @@ use crate::sync::Unpoisoned as _;
 use serde_json::Value;
 
 use crate::{
-    BoxFuture, InputError, InputRequest, InputRequired, InputState, JsonObject, Overflow, OverflowStore,
-    ToolError,
+    BoxFuture, Caller, InputError, InputRequest, InputRequired, InputState, JsonObject, Overflow,
+    OverflowStore, ToolError,
 };
-
-/// The caller: the owner of the access token, and the profile in the URL.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Caller {
-    /// The owner of the access token; `local` where the transport needs none (stdio, in process).
-    pub principal: Arc<str>,
-    /// The profile; `default` unless the URL specifies another.
-    pub profile: Arc<str>,
-}
-
-impl Default for Caller {
-    fn default() -> Self {
-        Self { principal: "local".into(), profile: "default".into() }
-    }
-}
 
 /// Information about the client program.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -18,6 +18,7 @@
 //! assert_eq!(tool.spec().signature(), "weather.now(city: str)");
 //! ```
 
+mod caller;
 #[doc(hidden)]
 pub mod clock;
 mod content;
@@ -59,8 +60,9 @@ mod uri_template;
 pub mod validate;
 mod wildcard;
 
+pub use caller::Caller;
 pub use content::{ContentBlock, ResourceContents, ToolOutput};
-pub use context::{CallContext, CallHost, Caller, ClientInfo, LogLevel, Progress};
+pub use context::{CallContext, CallHost, ClientInfo, LogLevel, Progress};
 pub use docs::ToolDocs;
 pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, ResourceError, ToolError};
 #[doc(hidden)]

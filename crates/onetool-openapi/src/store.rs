@@ -1,4 +1,4 @@
-//! The texts of a plan in one block of memory, and the schemas that are built from them on demand.
+//! The strings of a plan in one block of memory, and the schemas that are built from them on demand.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,14 @@ use onetool_core::JsonObject;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The position of a text in the store.
+/// The position of a string in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Span {
     pub(crate) start: u32,
     pub(crate) length: u32,
 }
 
-/// The texts of a plan, including the definitions that its schemas share.
+/// The strings of a plan, including the definitions that its schemas share.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     pub(crate) text: String,

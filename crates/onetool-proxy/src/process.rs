@@ -143,7 +143,7 @@ pub fn describe_exit(status: ExitStatus) -> String {
     }
 }
 
-/// Finds a program: by its path, or in the `PATH` of its own environment.
+/// Finds a program by its path, or in the `PATH` of the child's environment.
 ///
 /// # Errors
 /// If there is no such program; the message says how to fix it.

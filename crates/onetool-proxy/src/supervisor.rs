@@ -276,7 +276,7 @@ impl Supervisor {
         tracing::error!(server = %self.connector.name, "not connected: {reason}");
         let reason: Arc<str> = reason.into();
         let retry_at = Instant::now() + self.connector.config.timing.retry_pause;
-        // The lists stay as they are, because calling one of the tools is what triggers another attempt.
+        // Keep the lists, because calling one of the tools is what triggers another attempt.
         self.publish(Phase::GivenUp { reason: reason.clone(), retry_at }, |snapshot| {
             snapshot.state = State::Failed { reason };
         });

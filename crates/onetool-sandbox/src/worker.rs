@@ -56,7 +56,7 @@ impl Worker {
         Ok(WaitingChild { socket: streams.socket, child, stderr: streams.stderr, memory_bytes })
     }
 
-    /// Forks a spare child if there is none. Ignores errors, because the next run tries again.
+    /// Forks a spare child if there is none. Ignores errors, because the next run retries.
     pub(crate) fn keep_spare(&self, memory_bytes: u64) {
         let mut spare = self.spare.lock().unpoisoned();
         if spare.is_some() {

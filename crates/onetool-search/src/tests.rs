@@ -33,9 +33,9 @@ const TOOLS: &[(&str, &str)] = &[
     ("registry_add", "Add a task to the registry"),
     ("brave.web_search", "Search the web with Brave"),
     ("web.fetch", "Fetch a page and return its text"),
-    ("mail.send", "Send an email to somebody"),
+    ("mail.send", "Send an email to a person"),
     ("weather.getForecast", "Get the weather of the next days"),
-    ("files.delete", "Delete a file for good"),
+    ("files.delete", "Delete a file permanently"),
     ("db.query", "Run a statement against a database"),
 ];
 
@@ -137,7 +137,7 @@ fn ties_are_broken_by_name() {
 #[test]
 fn a_tool_that_matches_one_sentence_well_gets_a_bonus() {
     let index = index(TOOLS);
-    let hits = index.search("Search the web for Brave. Then send an email to somebody.", 2);
+    let hits = index.search("Search the web for Brave. Then send an email to a person.", 2);
     let found: HashSet<&str> = hits.iter().map(|hit| &*hit.name).collect();
     assert_eq!(found, HashSet::from(["brave.web_search", "mail.send"]));
     assert!(hits.iter().all(|hit| hit.explanation.segment > 0.0));
@@ -160,7 +160,7 @@ fn values_count_less_than_other_words() {
 fn the_parts_of_a_score_add_up_to_it() {
     let index = index(TOOLS);
     for query in
-        ["registry list tasks", "Search the web. Then send an emial to somebody", "get forecast", "the"]
+        ["registry list tasks", "Search the web. Then send an emial to a person", "get forecast", "the"]
     {
         for hit in index.search(query, 10) {
             let Explanation { terms, name, phrases, segment } = &hit.explanation;
@@ -172,7 +172,7 @@ fn the_parts_of_a_score_add_up_to_it() {
 
 #[test]
 fn removed_tools_leave_no_trace() {
-    let queries = ["registry list", "weather", "mail somebody", "forcast", "web search. then list the files"];
+    let queries = ["registry list", "weather", "mail a person", "forcast", "web search. then list the files"];
     let never = index(TOOLS);
     let mut changed = Index::new();
     changed.insert(&document("web.crawl", "Search the web and list every weather page, zebra by zebra"));

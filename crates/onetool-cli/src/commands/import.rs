@@ -8,14 +8,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::jsonc;
+use super::{IMPORTED_SERVERS, jsonc};
 use crate::arguments::{Client, Import};
 use crate::environment::Environment;
 use crate::error::CliError;
 use crate::output;
-
-/// The name of the file with the imported servers.
-pub(crate) const FILE: &str = "servers.yaml";
 
 /// Servers read from other clients' files, and notes about what could not be imported.
 #[derive(Default)]
@@ -39,7 +36,7 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, args: &Impor
         return Ok(output::print(&yaml)?);
     }
     let main = environment.find_config(config).unwrap_or_else(|| environment.new_config_path());
-    let target = main.with_file_name(FILE);
+    let target = main.with_file_name(IMPORTED_SERVERS);
     write_new(&target, &yaml)?;
     let count = found.servers.len();
     let servers = if count == 1 { "server" } else { "servers" };
@@ -48,10 +45,12 @@ pub(crate) fn run(environment: &Environment, config: Option<&Path>, args: &Impor
     if main.exists() {
         let trust = if is_project { "`onetool trust` and " } else { "" };
         let main = main.display();
-        output::note(&format!("Add `include: [{FILE}]` to {main}, then run {trust}`onetool check`."));
+        output::note(&format!(
+            "Add `include: [{IMPORTED_SERVERS}]` to {main}, then run {trust}`onetool check`."
+        ));
         return Ok(());
     }
-    write_new(&main, &format!("version: 1\ninclude: [{FILE}]\n"))?;
+    write_new(&main, &format!("version: 1\ninclude: [{IMPORTED_SERVERS}]\n"))?;
     output::note(&format!("Wrote {}, which includes them.", main.display()));
     if main != environment.new_config_path() || super::trust::trust_new(environment)? {
         output::note("Next: `onetool check`.");

@@ -29,6 +29,9 @@ use crate::error::CliError;
 use crate::logging::{self, LogOptions};
 use crate::output::{self, note};
 
+/// The name of the file that `onetool import` writes.
+const IMPORTED_SERVERS: &str = "servers.yaml";
+
 /// Runs the command and returns the exit code: 0 for success, 1 for failure, 2 for an invalid command line.
 pub(crate) fn run(environment: Environment) -> ExitCode {
     let arguments = Arguments::parse();

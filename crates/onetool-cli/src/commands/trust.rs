@@ -55,7 +55,7 @@ pub(crate) fn trust_new(environment: &Environment) -> Result<bool, CliError> {
     let Some(project) = environment.project() else { return Ok(true) };
     let outline = Environment::read_outline(&project.config)?;
     let Outline { files, further_files, .. } = &outline;
-    let written = [project.config.clone(), project.config.with_file_name(super::import::FILE)];
+    let written = [project.config.clone(), project.config.with_file_name(super::IMPORTED_SERVERS)];
     let only_ours = files.iter().chain(further_files).all(|it| written.contains(&it.path));
     if !only_ours || project.state.join(crate::token::FILE).exists() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Plans a description: one compact record per operation, and a store with the texts that the records refer to.
+//! Plans a description: one compact record per operation, and a store with the strings that the records refer to.
 
 mod arguments;
 mod body;

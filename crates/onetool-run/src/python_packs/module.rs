@@ -134,6 +134,6 @@ fn docstring(body: &[Stmt]) -> Option<&str> {
     }
 }
 
-fn is_name(target: &Expr, wanted: &str) -> bool {
-    matches!(target, Expr::Name(name) if name.id.as_str() == wanted)
+fn is_name(target: &Expr, name: &str) -> bool {
+    matches!(target, Expr::Name(found) if found.id.as_str() == name)
 }

@@ -126,7 +126,7 @@ struct OtResult {
 }
 
 impl OtResults {
-    /// Maximum total length of the texts; the oldest are dropped first.
+    /// Maximum total length of the text; the oldest results are dropped first.
     const MAX_BYTES: usize = 4 << 20;
 
     pub(super) fn push(&mut self, value: &Value, text: String, is_page: bool) {
@@ -143,8 +143,8 @@ impl OtResults {
     }
 
     fn find(&self, json: &str) -> Option<&OtResult> {
-        let wanted = hash(json);
-        self.results.iter().rev().find(|result| result.hash == wanted)
+        let hash = hash(json);
+        self.results.iter().rev().find(|result| result.hash == hash)
     }
 }
 

@@ -179,7 +179,7 @@ impl Writer {
         self.out.extend(std::iter::repeat_n(' ', indent));
     }
 
-    /// Returns whether a whole value goes on one line: a scalar, or a collection of scalars and empty collections.
+    /// Returns whether a whole value is written on one line: a scalar, or a collection of scalars and empty collections.
     fn is_simple(&self, value: &Value) -> bool {
         is_leaf(value) || (self.levels > 0 && children(value).all(is_leaf))
     }
