@@ -1,4 +1,4 @@
-//! One MCP server in front of every tool an AI agent has.
+//! One MCP server in front of all the tools of an AI agent.
 //!
 //! Build a [`Server`] from tools, resources and prompts, and serve it over stdio or streamable HTTP; or load a
 //! [`Config`](config::Config) and run the whole [`Gateway`].

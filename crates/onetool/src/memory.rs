@@ -1,4 +1,4 @@
-//! Gives memory back to the system after something large has passed through.
+//! Returns memory to the system after large values have been freed.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use onetool_cage::process::trim_heap;
 
-/// How many pages more than last time are worth the work: 64 MiB where a page has 4 KiB.
+/// Growth since the last trim that is worth another trim, in pages: 64 MiB with pages of 4 KiB.
 const GROWTH: usize = 16 * 1024;
-/// How long calls go on before somebody looks.
+/// Delay between a call and the check that follows it.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Notes that a call was made, and looks a moment later at what it left behind.
+/// Records that a call was made, and schedules a check of the heap.
 ///
-/// Large values leave holes in the heap that the allocator keeps: a gateway would stay as large as the largest values
-/// that were ever in it at the same time.
+/// Large values leave holes in the heap that the allocator keeps. Without trimming, a gateway would stay at its peak
+/// size forever.
 pub(crate) fn note_call() {
     static IS_DUE: AtomicBool = AtomicBool::new(false);
     if IS_DUE.swap(true, Ordering::Relaxed) {
@@ -23,13 +23,13 @@ pub(crate) fn note_call() {
     tokio::spawn(async {
         tokio::time::sleep(PAUSE).await;
         IS_DUE.store(false, Ordering::Relaxed);
-        // Nothing waits for it, and nothing depends on it.
-        drop(tokio::task::spawn_blocking(give_back_if_grown));
+        // Nothing depends on the result.
+        drop(tokio::task::spawn_blocking(trim_if_grown));
     });
 }
 
-fn give_back_if_grown() {
-    /// The size after the last time, so that what is in use is not looked through again and again.
+fn trim_if_grown() {
+    /// The size after the last trim, so that memory in use does not trigger trim after trim.
     static PAGES: AtomicUsize = AtomicUsize::new(0);
     let Some(pages) = resident_pages() else { return };
     if pages > PAGES.load(Ordering::Relaxed).saturating_add(GROWTH) {
@@ -38,7 +38,7 @@ fn give_back_if_grown() {
     }
 }
 
-/// Returns how many pages of memory this process has.
+/// Returns the resident set size of this process, in pages.
 fn resident_pages() -> Option<usize> {
     fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()
 }
@@ -48,15 +48,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn h5_memory_that_large_values_leave_behind_goes_back_to_the_system() {
-        give_back_if_grown();
+    fn h5_memory_freed_by_large_values_returns_to_the_system() {
+        trim_if_grown();
         let before = resident_pages().unwrap();
-        // Small pieces with one in between that stays, so that the heap cannot simply become shorter.
+        // Many small blocks, the last of which stays allocated, so that the heap cannot simply shrink at its end.
         let mut pieces: Vec<Box<[u8; 1024]>> = (0..200_000).map(|_| Box::new([1; 1024])).collect();
         let kept = pieces.pop();
         assert!(resident_pages().unwrap() > before + 2 * GROWTH);
         drop(pieces);
-        give_back_if_grown();
+        trim_if_grown();
         assert!(resident_pages().unwrap() < before + GROWTH);
         drop(kept);
     }

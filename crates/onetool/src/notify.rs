@@ -11,13 +11,13 @@ use onetool_core::clock::Timestamp;
 use onetool_packs::ProtectedFiles;
 use onetool_run::yaml::block_entry;
 
-/// Longest topic, in characters. Matching takes time with the length, and cannot be interrupted.
+/// Maximum length of a topic, in characters. Matching takes longer for longer topics and cannot be interrupted.
 const MAX_TOPIC: usize = 1000;
 
-/// A note that cannot be kept.
+/// Why a note cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotifyError {
-    /// The topic is no topic.
+    /// The topic is too long.
     #[error("the topic is longer than {MAX_TOPIC} characters; put the text into 'message'")]
     LongTopic,
     /// The file cannot be written.
@@ -25,16 +25,16 @@ pub(crate) enum NotifyError {
     Append {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
 }
 
-/// What became of a note.
+/// The outcome of appending a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Notified {
-    /// It stands in this file.
+    /// The note was written to this file.
     Written(PathBuf),
     /// No topic matches.
     Skipped,
@@ -42,13 +42,13 @@ pub(crate) enum Notified {
 
 /// Appends a note to the file of the first topic that matches. This blocks.
 ///
-/// Notes of several writers do not mix: each is one write at the end of the file.
+/// Concurrent notes do not interleave: each is a single write at the end of the file.
 pub(crate) fn append(
     topics: &[TopicConfig],
     topic: &str,
     message: &str,
     now: Timestamp,
-    closed: &ProtectedFiles,
+    protected: &ProtectedFiles,
 ) -> Result<Notified, NotifyError> {
     if topic.chars().nth(MAX_TOPIC).is_some() {
         return Err(NotifyError::LongTopic);
@@ -57,7 +57,7 @@ pub(crate) fn append(
         return Ok(Notified::Skipped);
     };
     let failed = |source| NotifyError::Append { path: found.file.to_path_buf(), source };
-    append_whole(&found.file, &document(topic, message, now), closed).map_err(failed)?;
+    append_whole(&found.file, &document(topic, message, now), protected).map_err(failed)?;
     Ok(Notified::Written(found.file.to_path_buf()))
 }
 
@@ -67,7 +67,7 @@ fn document(topic: &str, message: &str, now: Timestamp) -> String {
     format!("---\n{ts}{topic}{message}")
 }
 
-fn append_whole(path: &Path, text: &str, closed: &ProtectedFiles) -> io::Result<()> {
+fn append_whole(path: &Path, text: &str, protected: &ProtectedFiles) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -76,10 +76,10 @@ fn append_whole(path: &Path, text: &str, closed: &ProtectedFiles) -> io::Result<
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    closed.check_named(&file).map_err(io::Error::other)?;
+    protected.check_named(&file).map_err(io::Error::other)?;
     let written = file.write(text.as_bytes())?;
     if written < text.len() {
-        return Err(io::Error::new(io::ErrorKind::WriteZero, "only a part could be written"));
+        return Err(io::Error::new(io::ErrorKind::WriteZero, "the note was only partly written"));
     }
     Ok(())
 }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn ot_4_1_the_first_pattern_that_matches_is_taken() {
+    fn ot_4_1_the_first_matching_pattern_wins() {
         let folder = TempDir::new().unwrap();
         let topics = topics(&folder);
         let file = |topic: &str| match append_note(&topics, topic, "x", at(0)).unwrap() {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn ot_4_1_writers_at_once_do_not_mix() {
+    fn ot_4_1_concurrent_writers_do_not_interleave() {
         let folder = TempDir::new().unwrap();
         let topics = topics(&folder);
         let message = "line\n".repeat(200);

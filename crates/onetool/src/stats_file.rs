@@ -1,4 +1,4 @@
-//! Writing a report to a path that an agent chose.
+//! Writes a statistics report to a path that an agent chose.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,18 +12,18 @@ use onetool_core::random;
 use onetool_packs::ProtectedFiles;
 use onetool_store::stats::START;
 
-/// Writes a report to `path` under `root`, whole or not at all, readable by its owner alone; returns where it is.
+/// Writes a report to `path` under `root` atomically, readable only by its owner, and returns the full path.
 ///
-/// Each folder on the way is opened from the one before it and never through a link, so nothing that changes
-/// meanwhile can lead outside. This waits for the disk: call it where that is allowed.
+/// Each directory of the path is opened relative to its parent without following symlinks, so concurrent changes
+/// cannot lead outside `root`. This blocks on disk I/O.
 ///
 /// # Errors
-/// When the path leads out of `root`, cannot be written, or names a file that is something else than a report.
+/// If the path leaves `root`, cannot be written, or names an existing file that is not a report.
 pub(crate) fn write_report(
     root: &Path,
     path: &str,
     html: &str,
-    closed: &ProtectedFiles,
+    protected: &ProtectedFiles,
 ) -> Result<PathBuf, WriteError> {
     let outside = || WriteError::Outside { path: path.to_owned() };
     let failed = |error: io::Error| WriteError::Io { path: path.to_owned(), error };
@@ -39,18 +39,21 @@ pub(crate) fn write_report(
         _ => failed(error),
     })?;
     let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
-    let is_open = closed.check(&folder).and_then(|()| closed.check_change(&folder, name, stat.as_ref()));
-    is_open.map_err(|refused| failed(io::Error::other(refused)))?;
+    let allowed =
+        protected.check(&folder).and_then(|()| protected.check_change(&folder, name, stat.as_ref()));
+    allowed.map_err(|refused| failed(io::Error::other(refused)))?;
     match existing(&folder, name).map_err(failed)? {
         Existing::Nothing | Existing::Report => {}
         Existing::Link => return Err(outside()),
-        Existing::Other => return Err(failed(io::Error::other("another file is there already"))),
+        Existing::Other => {
+            return Err(failed(io::Error::other("a file that is not a report already exists there")));
+        }
     }
     write_new(&folder, name, html).map_err(failed)?;
     Ok(root.join(inside))
 }
 
-/// Returns `path` as seen from `root`, if it stays inside as it is written.
+/// Returns `path` relative to `root`, if it is lexically inside `root`.
 fn relative(root: &Path, path: &Path) -> Option<PathBuf> {
     let path = if path.is_absolute() {
         let real = root.canonicalize().ok();
@@ -80,7 +83,7 @@ fn open_folder(root: &Path, folder: &Path) -> io::Result<OwnedFd> {
 
 fn open_inside(folder: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Result<OwnedFd> {
     match rustix::fs::openat(folder, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
-        // A link that is asked for as a folder is "not a folder" to the system; to people it is a link.
+        // Opening a symlink as a directory fails with ENOTDIR; report it as a link instead.
         Err(rustix::io::Errno::NOTDIR) if is_link(folder, name) => Err(rustix::io::Errno::LOOP.into()),
         opened => Ok(opened?),
     }
@@ -93,12 +96,12 @@ enum Existing {
     Other,
 }
 
-/// Tells what is there already: only a report, or an empty file, may be replaced by one.
+/// Checks what exists under the name: only a report or an empty file may be replaced.
 fn existing(folder: &OwnedFd, name: &OsStr) -> io::Result<Existing> {
     if is_link(folder, name) {
         return Ok(Existing::Link);
     }
-    // Without waiting: a pipe there would never open.
+    // Nonblocking, because opening a FIFO would block until it has a writer.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
         Ok(file) => File::from(file),
@@ -119,7 +122,7 @@ fn is_link(folder: &OwnedFd, name: &OsStr) -> bool {
         .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink())
 }
 
-/// Writes beside the name and moves into place: nobody ever reads half a report.
+/// Writes to a temporary file and renames it, so that readers never see a partial report.
 fn write_new(folder: &OwnedFd, name: &OsStr, text: &str) -> io::Result<()> {
     let new = format!(".onetool-{:016x}.new", u64::from_ne_bytes(random::bytes()));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -134,31 +137,33 @@ fn write_new(folder: &OwnedFd, name: &OsStr, text: &str) -> io::Result<()> {
     written
 }
 
-/// Why a report was not written; nothing of it is left behind.
+/// Why a report was not written. No partial file is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum WriteError {
-    /// The path leads out of the folder that it has to stay in.
+    /// The path leaves the root directory.
     #[error("Error: Cannot write to '{path}': {}", self.reason())]
     Outside {
         /// The path.
         path: String,
     },
-    /// The file system refused.
+    /// The file cannot be written.
     #[error("Error: Cannot write to '{path}': {}", self.reason())]
     Io {
         /// The path.
         path: String,
-        /// Why; it is part of the text, which is fixed.
+        /// The cause. It is part of the message, whose wording the requirements fix.
         error: io::Error,
     },
 }
 
 impl WriteError {
-    /// Returns what is wrong with the path, without the path.
+    /// Returns the reason without the path.
     pub(crate) fn reason(&self) -> String {
         match self {
-            Self::Outside { .. } => "it has to be inside the working directory, and not behind a link".into(),
+            Self::Outside { .. } => {
+                "it must be inside the working directory, with no symlink on the way".into()
+            }
             Self::Io { error, .. } => error.to_string(),
         }
     }

@@ -1,21 +1,21 @@
-//! The processes in which code runs and documents are read: the program around the gateway, started once more.
+//! Worker processes, in which code runs and documents are parsed: the gateway's own program, started again.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use onetool_cage::{Job, WorkerCommand, job_main};
 
-/// What follows the worker command where Python is to run.
+/// The argument that makes a worker run Python.
 const PYTHON: &str = "python";
-/// What follows the worker command where a document is to be read.
+/// The argument that makes a worker parse a document.
 const DOCUMENT: &str = "document";
 
 const OPENAPI_JOB: (&str, Job) = (onetool_openapi::JOB, Job::Pure(onetool_openapi::read_description));
 
-/// Runs a worker process; for the command that [`GatewayOptions::worker`](crate::GatewayOptions::worker) names.
+/// Runs a worker process. Call this from the command in [`GatewayOptions::worker`](crate::GatewayOptions::worker).
 ///
-/// `arguments` is what the gateway added to that command. Must be called from the main thread before the program starts
-/// any other thread.
+/// `arguments` are those that the gateway appended to the command. Call this from the main thread, before the program
+/// starts any other thread.
 pub fn worker_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let kind = arguments.next().unwrap_or_default();
@@ -30,12 +30,12 @@ pub fn worker_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Returns the command whose process Python is forked from.
+/// Returns the command of the process that Python workers are forked from.
 pub(crate) fn python(worker: &WorkerCommand) -> WorkerCommand {
     with_argument(worker, PYTHON)
 }
 
-/// Returns the command whose process reads a document.
+/// Returns the command of a process that parses a document.
 pub(crate) fn document(worker: &WorkerCommand) -> WorkerCommand {
     with_argument(worker, DOCUMENT)
 }

@@ -1,4 +1,4 @@
-//! The worker process for programs that embed the library and have no subcommand of their own for it.
+//! The worker process, for programs that embed the library without a worker subcommand.
 
 use std::process::ExitCode;
 

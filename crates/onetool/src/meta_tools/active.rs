@@ -1,4 +1,4 @@
-//! `tool_active`: what this session has loaded.
+//! `tool_active`: lists the tools that this session has loaded.
 
 use onetool_core::ToolOutput;
 use schemars::JsonSchema;

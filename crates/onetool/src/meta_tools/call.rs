@@ -1,4 +1,4 @@
-//! A call of one of the meta tools: its session and catalog, and how results are written.
+//! A call to one of the meta tools: its session and catalog, and helpers that write results.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::search::Finder;
 
 /// Maximum length of a description in a list of tools, in characters.
 const MAX_DESCRIPTION: usize = 300;
-/// Maximum number of unknown names in an error, and of those that get suggestions.
+/// Maximum number of unknown names in an error, and of names with suggestions.
 const MAX_UNKNOWN: usize = 20;
 const MAX_SUGGESTIONS: usize = 5;
 
-/// A call of one of the tools.
+/// A call to one of the meta tools.
 pub(super) struct MetaCall {
     pub(super) server: Server,
     pub(super) catalog: Arc<Catalog>,

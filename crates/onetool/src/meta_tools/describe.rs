@@ -1,4 +1,4 @@
-//! `tool_describe`: all about one tool.
+//! `tool_describe`: describes one tool in full.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) const DESCRIPTION: &str =
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Describe {
-    /// The name of the tool, as tool_find gives it.
+    /// The name of the tool, as returned by tool_find.
     name: String,
 }
 
@@ -37,30 +37,30 @@ pub(super) async fn describe(call: MetaCall, args: Describe) -> ToolOutput {
     });
     let mut text = format!("{}\n{}\n", spec.signature(), catalog.description(entry).trim());
     let _ = writeln!(text, "active: {}", if active { "yes" } else { "no" });
-    let mut tell = |key: &str, title: &str, value: Value, words: &str| {
+    let mut add = |key: &str, title: &str, value: Value, text_value: &str| {
         data[key] = value;
-        let _ = writeln!(text, "{title}: {words}");
+        let _ = writeln!(text, "{title}: {text_value}");
     };
     if let Some(category) = docs.and_then(|docs| docs.category.as_deref()) {
-        tell("category", "category", json!(category), category);
+        add("category", "category", json!(category), category);
     }
     if let Some(docs) = docs.filter(|docs| !docs.keywords.is_empty()) {
-        tell("keywords", "keywords", json!(docs.keywords), &docs.keywords.join(", "));
+        add("keywords", "keywords", json!(docs.keywords), &docs.keywords.join(", "));
     }
     if let Some(docs) = docs.filter(|docs| !docs.examples.is_empty()) {
-        tell("examples", "examples", json!(docs.examples), &docs.examples.join(" | "));
+        add("examples", "examples", json!(docs.examples), &docs.examples.join(" | "));
     }
     if let Some(hints) = spec.annotations.filter(|it| !it.is_empty()) {
         let hints = json!(hints);
-        let words = hints.to_string();
-        tell("annotations", "annotations", hints, &words);
+        let text = hints.to_string();
+        add("annotations", "annotations", hints, &text);
     }
     let remembered = call.finder.remembered(name.as_str()).await;
     if !remembered.is_empty() {
-        tell("remembered_queries", "found before by", json!(remembered), &remembered.join(" | "));
+        add("remembered_queries", "previously found by", json!(remembered), &remembered.join(" | "));
     }
     let _ = write!(text, "input schema: {}", data["input_schema"]);
-    // As its source promises it; what is listed may be laxer.
+    // The schema as the source declares it; the listed one may be looser.
     if let Some(schema) = &spec.output_schema {
         data["output_schema"] = Value::Object(JsonObject::clone(&schema.peek()));
         let _ = write!(text, "\noutput schema: {}", data["output_schema"]);

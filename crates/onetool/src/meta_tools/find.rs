@@ -1,4 +1,4 @@
-//! `tool_find`: which tools fit what somebody wants to do.
+//! `tool_find`: finds tools for a task.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::call::{MetaCall, output, short_description};
 use crate::config::SearchConfig;
 
-pub(super) const DESCRIPTION: &str = "Find tools by what they do. Gives the best matches with signature, so that they \
-    can be called at once inside run, or put on your own list with tool_load.";
+pub(super) const DESCRIPTION: &str = "Find tools by what they do. Returns the best matches with their signatures. Call \
+    them immediately inside run, or add them to your own list with tool_load.";
 
-/// Characters of a query that an answer repeats.
+/// Maximum number of characters of the query that a result repeats.
 const QUERY_SHOWN: usize = 80;
 
 #[derive(Deserialize, JsonSchema)]
@@ -22,7 +22,7 @@ const QUERY_SHOWN: usize = 80;
 pub(super) struct Find {
     /// What the tool should do, in your own words.
     query: String,
-    /// At most so many tools, up to 100; 5 unless the server is set up otherwise.
+    /// Maximum number of tools, up to 100; 5 unless the server is configured otherwise.
     #[serde(default)]
     limit: Option<NonZeroUsize>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Find {
 pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
     let query = args.query.trim();
     if query.is_empty() {
-        return ToolOutput::error("the query is empty; say in a few words what the tool should do");
+        return ToolOutput::error("the query is empty; describe in a few words what the tool should do");
     }
     let limit = args.limit.map_or_else(|| call.finder.settings().limit, NonZeroUsize::get);
     let hits = call.finder.search(&call.catalog, query, limit.min(SearchConfig::MAX_LIMIT)).await;
@@ -61,22 +61,22 @@ pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
     }
     let shown = shown(query);
     let heading = match tools.len() {
-        0 => format!("No tool fits {shown}. Try other words, or ot.packs() inside run for an overview."),
-        1 => format!("1 tool fits {shown}:"),
-        count => format!("{count} tools fit {shown}, best first:"),
+        0 => format!("No tool matches {shown}. Try other words, or ot.packs() inside run for an overview."),
+        1 => format!("1 tool matches {shown}:"),
+        count => format!("{count} tools match {shown}, best first:"),
     };
-    let footing = match (tools.is_empty(), call.has_run()) {
+    let footer = match (tools.is_empty(), call.has_run()) {
         (true, _) => "",
         (false, true) => {
-            "Call one at once inside run, as its signature says; or tool_load(names=[...]) puts it on your list."
+            "Call one immediately inside run, as its signature shows, or add it with tool_load(names=[...])."
         }
-        (false, false) => "tool_load(names=[...]) puts one on your list.",
+        (false, false) => "Add one to your list with tool_load(names=[...]).",
     };
-    let text = format!("{heading}\n{text}{footing}");
+    let text = format!("{heading}\n{text}{footer}");
     output(text.trim_end().to_owned(), json!({"tools": Value::Array(tools)}))
 }
 
-/// Keeps three digits behind the point; more say nothing.
+/// Rounds to three decimal places; more carry no information.
 fn rounded(score: f64) -> f64 {
     (score * 1e3).round() / 1e3
 }

@@ -1,4 +1,4 @@
-//! `tool_load`: puts tools on the list of this session, and takes them off again.
+//! `tool_load`: adds tools to the list of this session, and removes them again.
 
 use std::fmt::Write as _;
 
@@ -9,22 +9,22 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::call::{MetaCall, not_found, output};
-use crate::ot::sample_call;
+use crate::render::sample_call;
 use onetool_server::catalog::{Entry, SessionKey, Source};
 
-pub(super) const DESCRIPTION: &str = "Put tools on your own tool list, all of them or, if a name is wrong, none. They \
-    stay there for this session only.";
+pub(super) const DESCRIPTION: &str = "Add tools to your own tool list: all of them or, if a name is unknown, none. \
+    They stay there for this session only.";
 
-/// Tools that one session may have on its list, and names that one call may give.
+/// Maximum number of tools on a session's list, and of names in one call.
 const MAX_LOADED: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Load {
-    /// Names of tools, as tool_find gives them.
+    /// Names of tools to load, as returned by tool_find.
     #[serde(default)]
     names: Vec<String>,
-    /// Names of tools to take off the list again.
+    /// Names of tools to remove from the list.
     #[serde(default)]
     unload: Vec<String>,
 }
@@ -33,18 +33,20 @@ pub(super) struct Load {
 pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
     if args.names.is_empty() && args.unload.is_empty() {
         return ToolOutput::error(
-            "names is empty; give the names of the tools to load, as tool_find gives them",
+            "names is empty; pass the names of the tools to load, as returned by tool_find",
         );
     }
     if args.names.len().max(args.unload.len()) > MAX_LOADED {
-        return ToolOutput::error(format!("too many names: one call takes at most {MAX_LOADED}"));
+        return ToolOutput::error(format!("too many names: one call accepts at most {MAX_LOADED}"));
     }
     let mut unknown = Vec::new();
     let mut load: IndexMap<&ToolName, &Entry> = IndexMap::new();
     for name in args.names.iter().map(|name| name.trim()) {
         match call.catalog.get_visible(name) {
             Some(entry) if *entry.source() == Source::Surface => {
-                return ToolOutput::error(format!("'{name}' is always on your list; it need not be loaded"));
+                return ToolOutput::error(format!(
+                    "'{name}' is always on your list and does not need to be loaded"
+                ));
             }
             Some(entry) => drop(load.insert(entry.name(), entry)),
             None => unknown.push(name),
@@ -61,7 +63,7 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
     after.extend(names.iter().cloned());
     if after.len() > MAX_LOADED {
         return ToolOutput::error(format!(
-            "at most {MAX_LOADED} tools can be loaded at the same time; take some off with unload=[...] first"
+            "at most {MAX_LOADED} tools can be loaded at the same time; remove some with unload=[...] first"
         ));
     }
     call.server.active().change(&call.session, &names, &unload);
@@ -73,7 +75,7 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
     told(call, &load, &unload)
 }
 
-/// A tool that has gone from the catalog can still be taken off the list.
+/// Returns the tools to unload. A tool that is no longer in the catalog can still be removed from the list.
 fn names_to_unload<'a>(call: &MetaCall, wanted: &'a [String], unknown: &mut Vec<&'a str>) -> Vec<ToolName> {
     let loaded = call.server.active().on_list(&call.session, &call.caller);
     let mut names = IndexSet::new();
@@ -99,7 +101,7 @@ fn told(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {
         let _ = write!(text, "Loaded {} as {}", entry.name(), entry.flat_name());
         let mut data = json!({"name": entry.name().as_str(), "listed_as": entry.flat_name()});
         if call.has_run() {
-            let _ = write!(text, "; at once, inside run: {in_run}");
+            let _ = write!(text, "; call it inside run: {in_run}");
             data["in_run"] = json!(in_run);
         }
         text.push('\n');
@@ -107,15 +109,15 @@ fn told(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {
     }
     if !unload.is_empty() {
         let names: Vec<&str> = unload.iter().map(ToolName::as_str).collect();
-        let _ = writeln!(text, "Taken off: {}", names.join(", "));
+        let _ = writeln!(text, "Unloaded: {}", names.join(", "));
     }
     let unloaded: Vec<&str> = unload.iter().map(ToolName::as_str).collect();
     let data = json!({"loaded": loaded, "unloaded": unloaded, "active_count": count});
     output(text.trim_end().to_owned(), data)
 }
 
-/// Returns the name as code spells it: `_` stands for what Python does not take.
+/// Returns the name as Python code writes it, with `_` for characters that are invalid in an identifier.
 fn in_python(name: &ToolName) -> String {
-    let fits = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    name.as_str().chars().map(|c| if fits(c) { c } else { '_' }).collect()
+    let is_valid = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    name.as_str().chars().map(|c| if is_valid(c) { c } else { '_' }).collect()
 }

@@ -17,14 +17,14 @@ use serde::de::DeserializeOwned;
 use self::call::MetaCall;
 use crate::search::Finder;
 
-/// The server, which the tools do not keep alive, and the search.
+/// The server (weak, so that its tools do not keep it alive) and the search.
 #[derive(Clone)]
 struct Host {
     server: WeakServer,
     finder: Arc<Finder>,
 }
 
-/// Registers the tools.
+/// Registers the meta tools.
 pub(crate) fn register(server: &Server, finder: &Arc<Finder>) -> Result<(), RegisterError> {
     let host = Host { server: server.downgrade(), finder: finder.clone() };
     let reads = ToolAnnotations { open_world_hint: Some(false), ..ToolAnnotations::read_only() };

@@ -113,7 +113,7 @@ impl Topic<'_> {
 fn alias_card(context: &OtContext, name: &str, alias: &Alias) -> String {
     let tool = alias.tool.as_str();
     let usage = match context.catalog.get_visible(tool) {
-        Some(entry) => listing::sample_call(name, &entry.spec().input_schema),
+        Some(entry) => render::sample_call(name, &entry.spec().input_schema),
         None => format!("{name}(...)"),
     };
     render::alias_card(&AliasCard { name, target: &alias.target, tool, usage })

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{InfoLevel, OtContext};
-use crate::render::{PackCard, ToolCard, ToolDetails, doc_url, summary};
+use crate::render::{PackCard, ToolCard, ToolDetails, doc_url, sample_call, summary};
 use onetool_server::catalog::{Catalog, Entry, Source};
 
 /// The arguments of the functions that list items.
@@ -23,11 +23,11 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Returns a predicate that checks whether any of the given texts contains the pattern.
+    /// Returns a predicate that checks whether any of the given strings contains the pattern.
     pub(super) fn matcher(&self) -> impl Fn(&[&str]) -> bool + use<> {
         // Convert it once rather than for every tool: it may be as long as a request.
         let pattern = self.pattern.to_lowercase();
-        move |texts| texts.iter().any(|text| text.to_lowercase().contains(&pattern))
+        move |candidates| candidates.iter().any(|text| text.to_lowercase().contains(&pattern))
     }
 }
 
@@ -128,22 +128,4 @@ pub(super) fn pack_card<'a>(
         tools: tools.iter().map(|entry| (entry.name().as_str(), text(entry))).collect(),
         url: Some(doc_url(&context.config.docs.base_url, name)),
     }
-}
-
-/// Returns an example call with all required arguments.
-pub(crate) fn sample_call(name: &str, schema: &JsonObject) -> String {
-    let sample = |parameter: Parameter<'_>| {
-        let value = match parameter.python_type.split(['[', ' ']).next() {
-            Some("int") => "1",
-            Some("float") => "1.0",
-            Some("bool") => "True",
-            Some("list") => "[]",
-            Some("dict") => "{}",
-            _ => "\"...\"",
-        };
-        format!("{}={value}", parameter.name)
-    };
-    let required: Vec<String> =
-        parameters(schema).filter(|parameter| parameter.required).map(sample).collect();
-    format!("{name}({})", required.join(", "))
 }

@@ -25,7 +25,6 @@ mod version;
 pub(crate) use context::{FailedPack, OtContext, OtHost, Reloaded, ServerState};
 pub(crate) use error::OtError;
 pub(crate) use info::InfoLevel;
-pub(crate) use listing::sample_call;
 pub(crate) use output::Output;
 pub(crate) use register::register;
 pub(crate) use stats_query::{StatsError, StatsQuery};

@@ -35,7 +35,7 @@ use onetool_server::dispatch::CallError;
 use onetool_store::results::{OutputOptions, QueryError, ResultBody, ResultPage, ResultQuery, ResultStore};
 use onetool_store::storage::Storage;
 
-/// Stands in for the gateway, and records the queries for statistics.
+/// A fake gateway that records the queries for statistics.
 struct TestHost {
     results: ResultStore,
     clock: Clock,

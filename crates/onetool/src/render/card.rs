@@ -1,16 +1,18 @@
-//! Cards: what is known of a tool, a pack or an alias, and lists of them, as text for a model to read.
+//! Cards: descriptions of tools, packs and aliases, and lists of them, as text for a model to read.
 
 use std::fmt::Write as _;
 
 use onetool_core::{ToolAnnotations, abbreviate, shorten};
 use serde_json::Value;
 
-/// What fits the card of a pack: tools, bytes of them all, and characters of what is said of each and of the pack.
-const PACK_TOOLS: usize = 50;
-const PACK_TOOLS_SIZE: usize = 8000;
-const PACK_DESCRIPTION: usize = 500;
-const PACK_INSTRUCTIONS: usize = 4000;
-/// What is known of a tool.
+/// Maximum number of tools on the card of a pack, and of bytes of all their entries.
+const MAX_PACK_TOOLS: usize = 50;
+const MAX_PACK_TOOLS_SIZE: usize = 8000;
+/// Maximum length of a tool's description on the card of its pack, and of the pack's instructions, in characters.
+const MAX_PACK_DESCRIPTION: usize = 500;
+const MAX_PACK_INSTRUCTIONS: usize = 4000;
+
+/// The content of a tool's card.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolCard<'a> {
     pub(crate) name: &'a str,
@@ -21,11 +23,11 @@ pub(crate) struct ToolCard<'a> {
     pub(crate) returns: Option<String>,
     pub(crate) examples: Vec<String>,
     pub(crate) url: Option<String>,
-    /// What only the full card tells.
+    /// Only on the full card.
     pub(crate) details: Option<ToolDetails>,
 }
 
-/// What only the full card of a tool tells.
+/// What only the full card of a tool shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolDetails {
     pub(crate) source: String,
@@ -36,7 +38,7 @@ pub(crate) struct ToolDetails {
     pub(crate) input_schema: Value,
 }
 
-/// What is known of a pack.
+/// The content of a pack's card.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PackCard<'a> {
     pub(crate) name: &'a str,
@@ -47,7 +49,7 @@ pub(crate) struct PackCard<'a> {
     pub(crate) url: Option<String>,
 }
 
-/// What is known of an alias.
+/// The content of an alias's card.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AliasCard<'a> {
     pub(crate) name: &'a str,
@@ -57,19 +59,19 @@ pub(crate) struct AliasCard<'a> {
     pub(crate) usage: String,
 }
 
-/// What a search found of one kind, best first.
+/// The matches of one kind, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MatchGroup {
     pub(crate) title: &'static str,
     pub(crate) matches: Vec<Match>,
 }
 
-/// One thing that a search found.
+/// One match of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Match {
     pub(crate) name: String,
     pub(crate) description: String,
-    /// All about it, where that is asked for.
+    /// The full card, if requested.
     pub(crate) card: Option<String>,
 }
 
@@ -101,20 +103,20 @@ fn detail_lines(details: &ToolDetails) -> Vec<String> {
     lines
 }
 
-/// Writes a pack with as many of its tools as fit a card.
+/// Writes a pack with as many of its tools as the limits allow.
 pub(crate) fn pack_card(card: &PackCard<'_>) -> String {
-    let mut text = pack_heading(card, PACK_INSTRUCTIONS);
-    let mut left = PACK_TOOLS_SIZE;
+    let mut text = pack_heading(card, MAX_PACK_INSTRUCTIONS);
+    let mut left = MAX_PACK_TOOLS_SIZE;
     let lines: Vec<String> = card
         .tools
         .iter()
-        .take(PACK_TOOLS)
-        .map(|(name, description)| entry(name, &shorten(description, PACK_DESCRIPTION)))
+        .take(MAX_PACK_TOOLS)
+        .map(|(name, description)| entry(name, &shorten(description, MAX_PACK_DESCRIPTION)))
         .take_while(|line| left.checked_sub(line.len()).map(|rest| left = rest).is_some())
         .collect();
     let hidden = card.tools.len() - lines.len();
     let list = format!("ot.tools(pattern=\"{}.\", info=\"list\")", card.name);
-    let more = (hidden > 0).then(|| format!("- … and {hidden} more: {list} names them all"));
+    let more = (hidden > 0).then(|| format!("- … and {hidden} more: {list} lists all of them"));
     section(&mut text, &pack_title(card), lines.into_iter().chain(more));
     section(&mut text, "Docs", &card.url);
     text.trim_end().to_owned()
@@ -140,12 +142,12 @@ fn pack_title(card: &PackCard<'_>) -> String {
 pub(crate) fn alias_card(card: &AliasCard<'_>) -> String {
     let end = if card.tool == card.target { String::new() } else { format!(" -> {}", card.tool) };
     format!(
-        "# {}\n\nAlias: {} -> {}{end}\n\nUse it like the tool itself: {}\nAll about the tool: ot.help(query=\"{}\")",
+        "# {}\n\nAlias: {} -> {}{end}\n\nUse it like the tool itself: {}\nFull help: ot.help(query=\"{}\")",
         card.name, card.name, card.target, card.usage, card.tool
     )
 }
 
-/// Writes what a search found, by kind.
+/// Writes the matches of a search, grouped by kind.
 pub(crate) fn search_results(query: &str, groups: &[MatchGroup], with_descriptions: bool) -> String {
     let heading = format!("Matches for '{query}', best first:\n");
     if !with_descriptions {
@@ -158,7 +160,7 @@ pub(crate) fn search_results(query: &str, groups: &[MatchGroup], with_descriptio
     heading + &grouped(groups, write)
 }
 
-/// Writes the names of what a search found, by kind.
+/// Writes the names of the matches, grouped by kind.
 pub(crate) fn name_groups(groups: &[MatchGroup]) -> String {
     grouped(groups, |found| format!("- {}\n", found.name))
 }
@@ -173,12 +175,12 @@ fn grouped(groups: &[MatchGroup], write: impl Fn(&Match) -> String) -> String {
     text.trim_end().to_owned()
 }
 
-/// Says that a search found nothing.
+/// Returns the message for a search without matches.
 pub(crate) fn no_match(query: &str) -> String {
     format!("No matches for '{query}'. ot.tools() lists every tool, ot.packs() every pack.")
 }
 
-/// Says that a list is empty.
+/// Returns the message for an empty list.
 pub(crate) fn nothing(kind: &str, pattern: &str) -> String {
     match abbreviate(pattern) {
         pattern if pattern.is_empty() => format!("No {kind} configured"),
@@ -186,7 +188,7 @@ pub(crate) fn nothing(kind: &str, pattern: &str) -> String {
     }
 }
 
-/// Writes lines of `name`, separator, `text`.
+/// Writes one line per item: name, separator, first paragraph of the text.
 pub(crate) fn names<'a>(lines: impl IntoIterator<Item = (&'a str, &'a str)>, separator: &str) -> String {
     let lines = lines.into_iter().map(|(name, text)| {
         let text = summary(text);

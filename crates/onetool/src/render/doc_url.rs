@@ -1,6 +1,6 @@
-//! Where the documentation of a pack is.
+//! URLs of the documentation pages of packs.
 
-/// Packs whose page is not called like them.
+/// Packs whose page has another name than the pack.
 const SLUGS: [(&str, &str); 6] = [
     ("brave", "brave-search"),
     ("code", "code-search"),
@@ -10,11 +10,11 @@ const SLUGS: [(&str, &str); 6] = [
     ("web", "web-fetch"),
 ];
 
-/// Returns the address of a pack's page.
+/// Returns the URL of a pack's documentation page.
 pub(crate) fn doc_url(base: &str, pack: &str) -> String {
     let slug = SLUGS.iter().find(|(name, _)| *name == pack).map_or(pack, |(_, slug)| slug);
     let slug: String = url::form_urlencoded::byte_serialize(slug.as_bytes()).collect();
-    // Forms write a space as `+`, which a path would keep.
+    // Form encoding writes a space as `+`, which has no special meaning in a path.
     format!("{}/reference/tools/{}/", base.trim_end_matches('/'), slug.replace('+', "%20"))
 }
 
@@ -24,7 +24,7 @@ mod tests {
     use crate::config::DocsConfig;
 
     #[test]
-    fn ot_12_11_a_page_is_called_by_its_slug_or_its_pack() {
+    fn ot_12_11_a_page_is_named_after_its_slug_or_its_pack() {
         let base = DocsConfig::default().base_url;
         for (pack, slug) in [
             ("brave", "brave-search"),

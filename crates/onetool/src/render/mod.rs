@@ -1,8 +1,9 @@
-//! The only room that makes text: answers as YAML, and the cards that `ot` shows.
+//! The text that `ot` and the meta tools show: cards, lists, snippets and example calls.
 
 mod card;
 mod doc_url;
 mod overview;
+mod sample_call;
 mod snippet;
 
 pub(crate) use card::{
@@ -11,6 +12,7 @@ pub(crate) use card::{
 };
 pub(crate) use doc_url::doc_url;
 pub(crate) use overview::OVERVIEW;
+pub(crate) use sample_call::sample_call;
 pub(crate) use snippet::snippet_document;
 #[cfg(test)]
 pub(crate) use snippet::tests::brv_research;

@@ -1,17 +1,17 @@
-//! What `ot.help()` says.
+//! The text of `ot.help()`.
 
-/// The way in, for an agent that knows nothing yet.
+/// An introduction for an agent that has not used the gateway before.
 pub(crate) const OVERVIEW: &str = r#"# onetool
 
 Every tool is called as pack.tool(key=value) in the code of `run`.
 
 ## Discovery
-- ot.tools(pattern="search"): tools by name
-- ot.packs(): packs of tools
-- ot.help(query="web fetch"): search, or all about one name
+- ot.tools(pattern="search"): find tools by name
+- ot.packs(): list the packs of tools
+- ot.help(query="web fetch"): search, or show the help for a name
 - ot.snippets(), ot.aliases(): shortcuts
-- ot.config(), ot.health(), ot.stats(): this server
-- ot.result(handle="…"): pages of a large stored result
+- ot.config(), ot.health(), ot.stats(): about this server
+- ot.result(handle="…"): read a large stored result page by page
 
 ## Info levels
 - info="list": names only
@@ -26,6 +26,6 @@ Every tool is called as pack.tool(key=value) in the code of `run`.
 - $snippet_name key=value
 
 ## Tips
-- Ask for the names first, then for the one tool in full.
-- Call several tools in one run and return only what you need.
+- List names first, then get the full help for one tool.
+- Call several tools in one run, and return only what you need.
 - Typos are fine in ot.help(): the closest names come first."#;

@@ -1,4 +1,4 @@
-//! A snippet as a document: what it is, and below it what a call of it becomes.
+//! Snippets as documents: the definition, followed by an example call and the code it expands to.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use onetool_run::shortcuts::{Snippet, SnippetParameter};
 use onetool_run::yaml::{block_entry, double_quoted, to_line, to_text};
 
-/// Writes everything about a snippet: a YAML document, then a call and the code it expands to.
+/// Writes a snippet as a YAML document, followed by an example call and the code it expands to.
 pub(crate) fn snippet_document(snippet: &Snippet) -> String {
     let mut text = block_entry("name", &snippet.name);
     text.push_str(&block_entry("description", &snippet.description));
@@ -21,7 +21,7 @@ pub(crate) fn snippet_document(snippet: &Snippet) -> String {
             let _ = writeln!(text, "  {name}: {}", param_line(param));
         }
     }
-    // Blank lines around the code say nothing, and one line is a block, too.
+    // Trailing blank lines carry no information, and even a single line is written as a block.
     text.push_str(&block_entry("body", &format!("{}\n", snippet.body.trim_end())));
     let (call, code) = snippet.example();
     let code = code.unwrap_or_else(|error| format!("# {error}"));
@@ -48,7 +48,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// The snippet that the requirements use.
+    /// The snippet from the requirements.
     pub(crate) fn brv_research() -> Snippet {
         let mut topic = SnippetParameter::default();
         topic.description = Some("Topic to research".into());
@@ -86,7 +86,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn ot_11_6_odd_parts_still_make_a_document() {
+    fn ot_11_6_unusual_values_still_make_a_document() {
         let mut snippet = brv_research();
         snippet.description = "Several\nlines: yes".into();
         snippet.body = "f({{ topic.x.y }})".into();

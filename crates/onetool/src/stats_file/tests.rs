@@ -1,4 +1,4 @@
-//! Tests of writing a report.
+//! Tests for writing a report.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -9,7 +9,7 @@ use super::*;
 
 const PAGE: &str = "<!doctype html>\n<!-- onetool statistics -->\n<p>";
 
-/// A folder to write in, inside another one that nothing may reach.
+/// A directory to write to, inside another one that must stay untouched.
 fn root() -> (TempDir, std::path::PathBuf) {
     let outer = tempfile::tempdir().unwrap();
     let root = outer.path().join("root");
@@ -22,7 +22,7 @@ fn write(root: &Path, path: &str) -> Result<std::path::PathBuf, String> {
 }
 
 #[test]
-fn ot_6_4_the_page_is_written_where_asked() {
+fn ot_6_4_the_page_is_written_to_the_given_path() {
     let (_outer, root) = root();
     let absolute = root.join("reports/b.html");
     for path in ["stats.html", "./reports/stats.html", absolute.to_str().unwrap(), "stats.html"] {
@@ -50,11 +50,11 @@ fn ot_6_6_a_path_that_cannot_be_written_says_why() {
 }
 
 #[test]
-fn ot_6_6_a_file_that_is_no_report_is_not_replaced() {
+fn ot_6_6_a_file_that_is_not_a_report_is_not_replaced() {
     let (_outer, root) = root();
     fs::write(root.join("notes.md"), "mine").unwrap();
     let error = write(&root, "notes.md").unwrap_err();
-    assert_eq!(error, "Error: Cannot write to 'notes.md': another file is there already");
+    assert_eq!(error, "Error: Cannot write to 'notes.md': a file that is not a report already exists there");
     assert_eq!(fs::read_to_string(root.join("notes.md")).unwrap(), "mine");
     fs::write(root.join("empty"), "").unwrap();
     write(&root, "empty").unwrap();
@@ -89,7 +89,7 @@ fn l4_no_path_leads_out_of_the_root() {
     ];
     for path in paths {
         let error = write(&root, path).unwrap_err();
-        let expected = "it has to be inside the working directory, and not behind a link";
+        let expected = "it must be inside the working directory, with no symlink on the way";
         assert_eq!(error, format!("Error: Cannot write to '{path}': {expected}"));
     }
     assert!(!outside.exists());
