@@ -74,7 +74,7 @@ function check() {
   // Compiled schemas stay in memory as long as what compiled them, which for the meta-schema is worth it.
   const meta = new Ajv2020(OPTIONS);
   parentPort.on("message", (line) => {
-    const { file, error, tools = 0, left_out = [], schemas = 0, merged = [] } = JSON.parse(line);
+    const { file, error, tools = 0, skipped = [], schemas = 0, merged = [] } = JSON.parse(line);
     const failures = [];
     const attempt = (what, action) => {
       try {
@@ -92,7 +92,7 @@ function check() {
         attempt(name, () => assert.ok(ajv.getSchema(`merged#/$defs/${encodeURIComponent(name)}`)));
       }
     }
-    const row = [file, error ?? tools, ...left_out].join("\t");
+    const row = [file, error ?? tools, ...skipped].join("\t");
     parentPort.postMessage({ file, row, tools, schemas, patterns: patterns.size, failures });
   });
 }

@@ -1,4 +1,4 @@
-//! MCP inside somebody else's axum application: their page at `/`, the server under `/agents`.
+//! MCP in an existing axum application: the application's page at `/`, the server under `/agents`.
 //!
 //! ```sh
 //! cargo run --ignore-rust-version -p onetool --example axum_app
@@ -6,7 +6,7 @@
 //! curl http://127.0.0.1:3000/agents/readyz
 //! ```
 
-#![expect(clippy::print_stdout, reason = "an example that talks to a person; MCP goes over HTTP here")]
+#![expect(clippy::print_stdout, reason = "the output is for the user; MCP uses HTTP here")]
 
 use std::error::Error;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // What the application has anyway; the tool shares it with the page.
+    // State of the application, which the tool shares with the page.
     let visits = Arc::new(AtomicU64::new(0));
 
     let server = Server::builder().name("shop").build()?;
@@ -30,9 +30,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let visits = counted.load(Ordering::Relaxed);
         async move { format!("{visits} visits since the start") }
     };
-    server.register_tool(tool_fn("shop.visits", "Counts the visits of the page.", count))?;
+    server.register_tool(tool_fn("shop.visits", "Returns the number of visits to the page.", count))?;
 
-    // The rule of access holds for the nested routes only: a bearer token, and no foreign Host or Origin.
+    // Access control applies only to the nested routes: a bearer token, and no foreign Host or Origin.
     let access = Access::with_token("change-me").allow_hosts(["shop.example.org".to_owned()]);
     let options = HttpOptions { access, ..HttpOptions::default() };
     let page = move || async move { format!("visit {}\n", visits.fetch_add(1, Ordering::Relaxed) + 1) };
@@ -42,9 +42,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("page: http://{0}/  MCP: http://{0}/agents/mcp  token: change-me", listener.local_addr()?);
     axum::serve(listener, app)
         .with_graceful_shutdown(async move {
-            // Without a signal handler there is nothing to wait for but the end of the process.
+            // Without a signal handler, the server runs until the process is killed.
             if tokio::signal::ctrl_c().await.is_ok() {
-                // Streams to clients stay open until the server ends them; axum alone would wait for ever.
+                // Streams to clients stay open until the server closes them; axum alone would wait forever.
                 server.shut_down(Duration::from_secs(10)).await;
             }
         })

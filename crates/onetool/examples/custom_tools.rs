@@ -1,6 +1,6 @@
-//! A server of its own over stdio: one tool, one resource and one prompt, written in Rust.
+//! A server over stdio with one tool, one resource and one prompt, written in Rust.
 //!
-//! An MCP client starts it. By hand, one line in and one line out:
+//! An MCP client starts it. To try it by hand:
 //!
 //! ```sh
 //! echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"me","version":"1"}}}' |
@@ -16,10 +16,10 @@ use onetool::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-// The doc comments of the fields are what a model reads about the parameters.
+// The doc comments of the fields become the parameter descriptions that the model reads.
 #[derive(Deserialize, JsonSchema)]
 struct Convert {
-    /// How much, in degrees Celsius.
+    /// The temperature in degrees Celsius.
     celsius: f64,
 }
 
@@ -30,20 +30,20 @@ struct Converted {
 
 async fn convert(args: Convert, cx: CallContext) -> Result<Json<Converted>, ToolError> {
     if args.celsius < -273.15 {
-        // An error is answered to the model as `isError: true`, so that it can mend its call.
+        // The model receives the error as a result with `isError: true`, so that it can fix its call.
         return Err(ToolError::failed("nothing is colder than -273.15 °C"));
     }
-    // Heard only by clients that asked for reports.
+    // Sent only to clients that requested progress notifications.
     cx.progress(1.0, Some(1.0), Some("converted")).await;
     Ok(Json(Converted { fahrenheit: args.celsius * 1.8 + 32.0 }))
 }
 
-/// A URI with a hole is a family of resources; the value of the hole comes with the request.
+/// A URI template is a family of resources; the value of its variable is in the request.
 async fn scale(request: ReadRequest, _: CallContext) -> ResourceContents {
     let text = match request.values["name"].as_str() {
         "celsius" => "Water freezes at 0 and boils at 100.",
         "fahrenheit" => "Water freezes at 32 and boils at 212.",
-        _ => "Nobody here knows that scale.",
+        _ => "Unknown scale.",
     };
     ResourceContents::text(text, "text/plain")
 }
@@ -62,8 +62,8 @@ async fn explain(args: Explain, _: CallContext) -> PromptMessage {
 async fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::builder()
         .name("temperatures")
-        .instructions("Converts temperatures. Amounts are in degrees.")
-        // Without this, clients are not told that they may ask for proposals.
+        .instructions("Converts temperatures.")
+        // Declares to clients that they may request completions.
         .completions()
         .build()?;
 
@@ -73,9 +73,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     server.register_tool(tool)?;
 
     let resource = resource_fn("temperature://scale/{name}", "scale", scale)
-        .description("What is worth knowing about a scale.")
+        .description("Facts about a temperature scale.")
         .mime_type("text/plain")
-        .completions(|_hole, typed| {
+        .completions(|_variable, typed| {
             let names = ["celsius", "fahrenheit"].into_iter();
             names.filter(|name| name.starts_with(typed)).map(str::to_owned).collect()
         });

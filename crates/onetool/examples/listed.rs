@@ -1,13 +1,14 @@
-//! The schemas that `tools/list` has for many API descriptions, for validators in other languages to compile.
+//! Prints the schemas that `tools/list` returns for many API descriptions, to compile them with other validators.
 //!
 //! ```sh
 //! cargo run --quiet --ignore-rust-version -p onetool --example listed -- FOLDER >schemas.jsonl
 //! ```
 //!
-//! A line is a description: why it does not load, or how many tools it has, and their schemas. Each of those brings its
-//! own copy of the definitions that the tools of an API share, which comes to gigabytes. So schemas that agree on their
-//! definitions are merged into one that has these, and the schemas themselves, under `$defs`. As every schema is checked
-//! here to have all the definitions that it refers to, it compiles if its part of the merged schema does.
+//! Each line is one description: why it does not load, or the number of its tools and their schemas. Every schema has
+//! its own copy of the definitions that the tools of an API share, which adds up to gigabytes. So schemas with the same
+//! definitions are merged into one schema that has the definitions, and the schemas themselves, under `$defs`. This
+//! program checks that every schema has all the definitions it refers to, so a schema compiles if its part of the
+//! merged schema does.
 
 #![expect(clippy::print_stdout, reason = "the lines are the output")]
 
@@ -23,18 +24,18 @@ use onetool::{JsonObject, Pack, Server};
 use onetool_core::sync::Unpoisoned as _;
 use serde_json::{Value, json};
 
-/// Each thread holds one description, and the largest takes hundreds of megabytes.
+/// Each thread holds one description; the largest takes hundreds of megabytes.
 const THREADS: usize = 2;
 
-/// A server keeps what it has listed, which of a whole API may be gigabytes.
-const TOOLS_AT_ONCE: usize = 200;
+/// Tools per server. A server keeps its listed schemas, which may be gigabytes for a whole API.
+const TOOLS_PER_SERVER: usize = 200;
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
 fn main() -> Result<(), AnyError> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: listed FOLDER")?);
     let mut files = json_files(&folder)?;
-    // The largest come first, so that no thread is left alone with one of them at the end.
+    // Largest first, so that no thread starts a large one at the end while the others are idle.
     files.sort_by_key(|(size, _)| *size);
     let files = Mutex::new(files);
     let next = || files.lock().unpoisoned().pop();
@@ -77,7 +78,7 @@ async fn listed(file: &Path) -> Result<Value, AnyError> {
     let mut merged: Vec<Merged> = Vec::new();
     let mut schemas = 0;
     while !tools.is_empty() {
-        let tools = tools.split_off(tools.len().saturating_sub(TOOLS_AT_ONCE));
+        let tools = tools.split_off(tools.len().saturating_sub(TOOLS_PER_SERVER));
         let mut pack = Pack::new("api");
         (pack.tools, pack.is_external) = (tools, true);
         let server = Server::builder().pack(pack).build()?;
@@ -85,23 +86,23 @@ async fn listed(file: &Path) -> Result<Value, AnyError> {
             for schema in [Some(entry.listed_schema()), entry.listed_output()].into_iter().flatten() {
                 check_references(schema).map_err(|reason| format!("{}: {reason}", entry.flat_name()))?;
                 schemas += 1;
-                match merged.iter_mut().find(|merged| merged.agrees(schema)) {
+                match merged.iter_mut().find(|merged| merged.is_compatible(schema)) {
                     Some(merged) => merged.add(schema),
                     None => merged.push(Merged::from(&**schema)),
                 }
             }
         }
     }
-    let left_out = report.skipped.iter().map(|(operation, reason)| format!("{operation}: {reason}"));
+    let skipped = report.skipped.iter().map(|(operation, reason)| format!("{operation}: {reason}"));
     Ok(json!({
         "tools": report.operations,
-        "left_out": left_out.collect::<Vec<_>>(),
+        "skipped": skipped.collect::<Vec<_>>(),
         "schemas": schemas,
         "merged": merged.into_iter().map(Merged::into_schema).collect::<Vec<_>>(),
     }))
 }
 
-/// Schemas that agree on the definitions that they share.
+/// Schemas with the same definitions.
 #[derive(Default)]
 struct Merged {
     definitions: JsonObject,
@@ -117,8 +118,8 @@ impl From<&JsonObject> for Merged {
 }
 
 impl Merged {
-    /// Returns whether no definition is another one in this schema.
-    fn agrees(&self, schema: &JsonObject) -> bool {
+    /// Returns whether the schema's definitions do not conflict with those merged so far.
+    fn is_compatible(&self, schema: &JsonObject) -> bool {
         definitions(schema).all(|(name, body)| self.definitions.get(name).is_none_or(|known| known == body))
     }
 

@@ -18,12 +18,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: openapi NAME FILE [BASE_URL]".into());
     };
     let mut options = ApiOptions::new(name.as_str());
-    // Where the API is, if the description does not say so.
+    // The base URL of the API, if the description has none.
     options.base_url = args.next().map(|url| url.parse()).transpose()?;
     let api = load(Origin::File(file.into()), options, None).await?;
-    // What cannot be called is left out and named, never the whole description.
+    // Operations that cannot be called are skipped and reported; the others still work.
     for (operation, reason) in &api.report.skipped {
-        eprintln!("'{operation}' is left out: {reason}");
+        eprintln!("skipped '{operation}': {reason}");
     }
     let server = Server::builder().name(name.as_str()).pack(api).build()?;
     server.serve_stdio().await?;
