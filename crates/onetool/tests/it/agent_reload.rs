@@ -1,4 +1,4 @@
-//! D4 and H1: what `ot.reload()` brings into force, and what it leaves to the operator.
+//! D4 and H1: what `ot.reload()` applies, and what it leaves to the operator.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{beyond_surface, options};
 
-/// A gateway that reads its configuration from a file whenever it is asked to.
+/// A gateway that reads its configuration from a file on every reload.
 struct Fixture {
     folder: TempDir,
     gateway: Gateway,
@@ -49,13 +49,13 @@ impl Fixture {
         self.client().await.call_text("run", json!({"command": code})).await
     }
 
-    /// Writes a configuration and has an agent reload; returns the answer.
+    /// Writes a configuration and reloads it as an agent; returns the result.
     async fn reload(&self, yaml: &str) -> String {
         fs::write(self.path("onetool.yaml"), yaml).unwrap();
         self.run("ot.reload()").await
     }
 
-    /// Has the operator reload.
+    /// Reloads as the operator.
     fn operator_reload(&self) {
         let path = self.path("onetool.yaml");
         self.gateway.reload(config::load(&path, &|_| None).unwrap()).unwrap();
@@ -68,10 +68,10 @@ const RELOADED: &str = "OK: Configuration reloaded";
 async fn d4_ot_reload_applies_statistics_output_and_the_limits_of_runs() {
     let it = Fixture::new("stats: {enabled: false}\n");
     let off = it.run("ot.stats()").await;
-    assert!(off.contains("Error: Statistics are switched off"), "{off}");
+    assert!(off.contains("Error: Statistics are disabled"), "{off}");
     assert_eq!(it.reload("stats: {enabled: true, turn_ms: 1000}\n").await, RELOADED);
     let counted = it.run("[ot.version(), ot.stats()['total_calls']]").await;
-    assert!(!counted.contains("switched off"), "{counted}");
+    assert!(!counted.contains("disabled"), "{counted}");
 
     let long = "'x' * 300";
     assert_eq!(it.run(long).await.len(), 300);
@@ -90,7 +90,7 @@ async fn d4_ot_reload_applies_statistics_output_and_the_limits_of_runs() {
 }
 
 #[tokio::test]
-async fn d4_ot_reload_applies_search_and_what_the_server_says_of_itself() {
+async fn d4_ot_reload_applies_search_and_server_information() {
     let it = Fixture::new("search: {limit: 2}\n");
     let find = async || {
         let found = it.client().await.call("tool_find", json!({"query": "search the web list tools"})).await;
@@ -109,9 +109,9 @@ async fn d4_ot_reload_applies_search_and_what_the_server_says_of_itself() {
 async fn d4_ot_reload_moves_the_storage() {
     let it = Fixture::new("output: {max_inline_size: 150}\n");
     let stored = async || {
-        let answer = it.run("'a line\\n' * 50").await;
-        let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{answer}"));
-        answer["handle"].as_str().unwrap().to_owned()
+        let result = it.run("'a line\\n' * 50").await;
+        let result: Value = serde_json::from_str(&result).unwrap_or_else(|_| panic!("{result}"));
+        result["handle"].as_str().unwrap().to_owned()
     };
     let old = stored().await;
     assert!(it.path("first.db").exists() && !it.path("second.db").exists());
@@ -121,7 +121,7 @@ async fn d4_ot_reload_moves_the_storage() {
     assert!(it.path("second.db").exists());
     let read = async |handle: &str| it.run(&format!("ot.result(handle='{handle}', limit=1)")).await;
     assert!(read(&new).await.contains("a line"));
-    assert!(read(&old).await.contains("not found"), "what was stored before stays in the old file");
+    assert!(read(&old).await.contains("not found"), "earlier results stay in the old file");
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn d4_ot_reload_applies_http_settings_and_names_what_needs_a_restart() {
         connections: config.http.connections(),
     });
     let http = HttpServer::start_gateway(&it.gateway, options).await;
-    // A session goes on whatever happens to the routes.
+    // The session continues when the routes are rebuilt.
     let client = Client::connect_http(&http.url("/mcp"), None, Era::Sessions).await;
     let page = async || http.get("/").send().await.unwrap().text().await.unwrap();
     assert!(page().await.contains("<title>before</title>"));
@@ -147,15 +147,15 @@ async fn d4_ot_reload_applies_http_settings_and_names_what_needs_a_restart() {
     let yaml = "http: {title: after, max_body: 500, listen: '127.0.0.1:9'}\n";
     let expected = format!("{RELOADED}\nTakes effect after a restart: http.listen");
     assert_eq!(it.reload(yaml).await, expected);
-    assert_eq!(it.reload(yaml).await, expected, "it still does");
+    assert_eq!(it.reload(yaml).await, expected, "until it is restarted");
     assert!(page().await.contains("<title>after</title>"));
     assert_eq!(post().await, 413);
     assert_eq!(client.call_text("run", json!({"command": "1 + 1"})).await, "2");
     assert_eq!(http.post_mcp("x".repeat(600)).send().await.unwrap().status(), 413);
 }
 
-/// A configuration, one that wants more, and what of it has to wait.
-const MORE: [(&str, &str, &str); 24] = [
+/// A configuration, one with more privileges, and the parts of it that wait for the operator.
+const WIDER: [(&str, &str, &str); 24] = [
     ("", "servers: {up: {command: sh, enabled: false}}", "servers.up (new)"),
     (
         "servers: {up: {command: sh, enabled: false}}",
@@ -232,15 +232,15 @@ const MORE: [(&str, &str, &str); 24] = [
 
 #[tokio::test]
 async fn h1_a_reload_by_an_agent_widens_nothing_and_names_what_waits() {
-    for (old, new, waiting) in MORE {
+    for (old, new, waiting) in WIDER {
         let it = Fixture::new(&format!("{old}\n"));
         let before = it.gateway.config();
-        let answer = it.reload(&format!("{new}\nserver: {{name: renamed}}\n")).await;
+        let reply = it.reload(&format!("{new}\nserver: {{name: renamed}}\n")).await;
         let expected = format!(
             "{RELOADED}\nWaiting for the operator: {waiting}; the operator applies them with `kill -HUP 4711` or a restart"
         );
-        assert_eq!(answer, expected, "{new}");
-        // What could be taken is in force, and nothing else.
+        assert_eq!(reply, expected, "{new}");
+        // Only the changes that widen nothing are active.
         let now = it.gateway.config();
         assert_eq!(&*now.server.name, "renamed", "{new}");
         assert_eq!(
@@ -252,14 +252,14 @@ async fn h1_a_reload_by_an_agent_widens_nothing_and_names_what_waits() {
         let _ = before.packs.restrict(&now.packs, &mut wider);
         assert_eq!(wider.into_keys(), [""; 0], "{new}");
         assert_eq!(now.http, before.http, "{new}");
-        // The operator brings in all of it, and then nothing waits.
+        // The operator applies all changes, and then none wait.
         it.operator_reload();
         assert_eq!(it.run("ot.reload()").await, RELOADED, "{new}");
     }
 }
 
-/// A configuration, and one that wants less or only other words: an agent may bring it in.
-const LESS: [(&str, &str); 9] = [
+/// A configuration, and one with fewer privileges or other descriptions, which an agent may apply.
+const NARROWER: [(&str, &str); 9] = [
     ("servers: {up: {command: sh, enabled: false}}", ""),
     (
         "servers: {up: {command: sh, enabled: false}}",
@@ -282,30 +282,30 @@ const LESS: [(&str, &str); 9] = [
 
 #[tokio::test]
 async fn h1_a_reload_by_an_agent_applies_what_widens_nothing() {
-    for (old, new) in LESS {
+    for (old, new) in NARROWER {
         let it = Fixture::new(&format!("{old}\n"));
         assert_eq!(it.reload(&format!("{new}\n")).await, RELOADED, "{new}");
-        let wanted = config::load(&it.path("onetool.yaml"), &|_| None).unwrap();
+        let expected = config::load(&it.path("onetool.yaml"), &|_| None).unwrap();
         let now = it.gateway.config();
         assert_eq!(
             (&now.servers, &now.declared, &now.packs),
-            (&wanted.servers, &wanted.declared, &wanted.packs)
+            (&expected.servers, &expected.declared, &expected.packs)
         );
-        assert_eq!((&now.policy, &now.http, &now.docs), (&wanted.policy, &wanted.http, &wanted.docs));
+        assert_eq!((&now.policy, &now.http, &now.docs), (&expected.policy, &expected.http, &expected.docs));
     }
 }
 
 #[tokio::test]
 async fn h1_writing_a_configuration_and_reloading_it_gives_an_agent_no_shell() {
     let it = Fixture::new("version: 1\n");
-    let answer = it
+    let reply = it
         .reload(
             "tools: [{name: demo.sh, description: d, command: [sh, -c, '{{ code }}'], params: {code: {type: string}}}]
 aliases: {sh: demo.sh, again: sh}
 ",
         )
         .await;
-    assert!(answer.contains("tools.demo.sh (new), aliases.sh (its target waits)"), "{answer}");
+    assert!(reply.contains("tools.demo.sh (new), aliases.sh (its target waits)"), "{reply}");
     assert_eq!(beyond_surface(&it.client().await).await, Vec::<String>::new());
     assert!(it.run("demo.sh(code='id')").await.contains("NameError"));
     it.operator_reload();
@@ -314,23 +314,22 @@ aliases: {sh: demo.sh, again: sh}
 
 #[cfg(feature = "packs")]
 #[tokio::test]
-async fn h1_files_that_wait_are_closed_already_and_secrets_that_wait_stay_hidden() {
+async fn h1_files_that_wait_are_protected_already_and_secrets_that_wait_stay_hidden() {
     let it = Fixture::new("packs: {file: {roots: [.]}}\n");
     fs::write(it.path("more.yaml"), "servers: {up: {command: sh, env: {K: \"${KEY}\"}, enabled: false}}\n")
         .unwrap();
     fs::write(it.path("secrets.yaml"), "KEY: canary-4711\n").unwrap();
-    let answer = it.reload("include: [more.yaml]\npacks: {file: {roots: [.]}}\n").await;
-    assert!(answer.contains("servers.up (new)") && !answer.contains("canary"), "{answer}");
+    let reply = it.reload("include: [more.yaml]\npacks: {file: {roots: [.]}}\n").await;
+    assert!(reply.contains("servers.up (new)") && !reply.contains("canary"), "{reply}");
     let read = it.run("file.read(path='more.yaml')").await;
     assert!(read.contains("belongs to onetool itself"), "{read}");
 }
 
 #[tokio::test]
-async fn h1_a_broken_file_changes_nothing_also_where_parts_would_wait() {
+async fn h1_a_broken_file_changes_nothing_even_if_parts_would_wait() {
     let it = Fixture::new("server: {name: one}\n");
-    let answer =
-        it.reload("server: {name: two}\nservers: {up: {command: sh}}\naliases: {x: no.such}\n").await;
-    assert!(answer.contains("the old one stays in force") && answer.contains("no.such"), "{answer}");
+    let reply = it.reload("server: {name: two}\nservers: {up: {command: sh}}\naliases: {x: no.such}\n").await;
+    assert!(reply.contains("the previous one stays active") && reply.contains("no.such"), "{reply}");
     assert_eq!(&*it.gateway.config().server.name, "one");
     let found: Value = json!(it.gateway.sources().len());
     assert_eq!(found, 0);

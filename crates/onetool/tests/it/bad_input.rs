@@ -1,4 +1,4 @@
-//! Whatever comes in gets a clear error, and the next request works.
+//! Invalid input gets a clear error, and the next request works.
 
 use std::time::Duration;
 
@@ -15,41 +15,41 @@ fn echo() -> impl onetool::Tool {
 
 async fn still_works(client: &mut RawClient) {
     let call = json!({"name": "demo_echo", "arguments": {"text": "still here"}});
-    let answer = client.request("tools/call", call).await;
-    assert_eq!(answer["result"]["content"][0]["text"], "still here", "{answer}");
+    let response = client.request("tools/call", call).await;
+    assert_eq!(response["result"]["content"][0]["text"], "still here", "{response}");
 }
 
 #[tokio::test]
-async fn malformed_messages_are_answered_and_do_no_harm() {
+async fn malformed_messages_get_an_error_and_do_no_harm() {
     let server = server();
     server.register_tool(echo()).unwrap();
     let mut client = RawClient::connect(&server);
     client.initialize().await;
-    let mut error_of = async |line: &str| {
+    let mut error_for = async |line: &str| {
         client.send_line(line).await;
-        let answer = client.response().await;
+        let response = client.response().await;
         still_works(&mut client).await;
         (
-            answer["id"].clone(),
-            answer["error"]["code"].as_i64().unwrap(),
-            answer["error"]["message"].as_str().unwrap().to_owned(),
+            response["id"].clone(),
+            response["error"]["code"].as_i64().unwrap(),
+            response["error"]["message"].as_str().unwrap().to_owned(),
         )
     };
-    assert_eq!(error_of("{nonsense").await.1, -32700);
-    assert_eq!(error_of("\u{0}\u{1}").await.1, -32700);
-    assert_eq!(error_of("[1, 2]").await, (Value::Null, -32600, "this is not a JSON-RPC 2.0 message".into()));
-    assert_eq!(error_of("{}").await.1, -32600);
-    assert_eq!(error_of(r#"{"jsonrpc": "2.0", "id": 9}"#).await.0, json!(9));
+    assert_eq!(error_for("{nonsense").await.1, -32700);
+    assert_eq!(error_for("\u{0}\u{1}").await.1, -32700);
+    assert_eq!(error_for("[1, 2]").await, (Value::Null, -32600, "this is not a JSON-RPC 2.0 message".into()));
+    assert_eq!(error_for("{}").await.1, -32600);
+    assert_eq!(error_for(r#"{"jsonrpc": "2.0", "id": 9}"#).await.0, json!(9));
     let bad_params = r#"{"jsonrpc": "2.0", "id": 10, "method": "tools/call", "params": {"name": 5}}"#;
-    let (id, code, message) = error_of(bad_params).await;
+    let (id, code, message) = error_for(bad_params).await;
     assert_eq!((id, code), (json!(10), -32602));
     assert!(
         message.starts_with("the parameters of 'tools/call' are not valid: invalid type: integer"),
         "{message}"
     );
-    let (id, code, _) = error_of(r#"{"jsonrpc": "2.0", "id": 11, "method": "no/such/method"}"#).await;
+    let (id, code, _) = error_for(r#"{"jsonrpc": "2.0", "id": 11, "method": "no/such/method"}"#).await;
     assert_eq!((id, code), (json!(11), -32601));
-    // A notification is never answered, however odd.
+    // A notification never gets a response, even if it is invalid.
     client.send_line(r#"{"jsonrpc": "2.0", "method": "notifications/odd", "params": 5}"#).await;
     client.send_line("").await;
     still_works(&mut client).await;
@@ -62,13 +62,13 @@ async fn an_oversized_line_is_named_and_skipped() {
     let mut client = RawClient::connect(&server);
     client.initialize().await;
     client.send_line(&"x".repeat(17 * 1024 * 1024)).await;
-    let answer = client.response().await;
-    assert_snapshot!(answer["error"]["message"].as_str().unwrap(), @"the message is longer than 16777216 bytes");
+    let response = client.response().await;
+    assert_snapshot!(response["error"]["message"].as_str().unwrap(), @"the message is longer than 16777216 bytes");
     still_works(&mut client).await;
 }
 
 #[tokio::test]
-async fn noise_before_the_handshake_is_answered_or_ignored() {
+async fn noise_before_the_handshake_gets_an_error_or_is_ignored() {
     let server = server();
     server.register_tool(echo()).unwrap();
     let mut client = RawClient::connect(&server);
@@ -80,7 +80,7 @@ async fn noise_before_the_handshake_is_answered_or_ignored() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_comes_with_near_names() {
+async fn an_unknown_tool_gets_similar_names() {
     let server = server();
     server.register_tool(echo()).unwrap();
     let client = Client::connect(&server).await;
@@ -109,7 +109,7 @@ async fn a_handler_that_never_returns_is_stopped_at_its_deadline() {
 }
 
 #[tokio::test]
-async fn after_shutdown_new_calls_are_refused() {
+async fn after_shutdown_new_calls_are_rejected() {
     let server = server();
     server.register_tool(echo()).unwrap();
     assert!(server.shut_down(Duration::from_secs(1)).await);
@@ -119,7 +119,7 @@ async fn after_shutdown_new_calls_are_refused() {
 }
 
 #[tokio::test]
-async fn h12_a_hostile_topic_is_answered_at_once() {
+async fn h12_a_hostile_topic_is_rejected_immediately() {
     let folder = tempfile::TempDir::new().unwrap();
     let yaml = r#"notify: {topics: [{pattern: "**:*:**:*:**x", file: notes.yaml}, {pattern: "**", file: all.yaml}]}"#;
     let gateway = crate::gateway(folder.path(), yaml);

@@ -1,4 +1,4 @@
-//! The cage around code and documents, as a client of the gateway meets it.
+//! The cage around code and documents, as a client of the gateway sees it.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::ways::run;
 use crate::{Text, config, gateway_with_run, options};
 
-/// The most memory that this process ever had, in bytes.
+/// Returns the peak memory of this process in bytes.
 pub(crate) fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -19,7 +19,7 @@ pub(crate) fn peak_memory() -> u64 {
 }
 
 #[tokio::test]
-async fn h3_a_hostile_description_harms_nothing_but_itself() {
+async fn h3_a_hostile_description_affects_only_itself() {
     let folder = TempDir::new().unwrap();
     // Forty times as large in memory as on disk.
     let schema = format!("{{\"enum\": [{}0]}}", "0,".repeat(8_000_000));
@@ -50,49 +50,50 @@ async fn h3_a_hostile_description_harms_nothing_but_itself() {
     }
     assert!(gateway.server().catalog().resolve("good.get_a").is_ok());
     let grown = peak_memory().saturating_sub(before) >> 20;
-    assert!(grown < 300, "reading hostile descriptions took {grown} MB here");
+    assert!(grown < 300, "reading hostile descriptions took {grown} MB in this process");
 }
 
-fn gateway_of(folder: &TempDir, yaml: &str, worker: onetool::WorkerCommand) -> Gateway {
+fn gateway_with_worker(folder: &TempDir, yaml: &str, worker: onetool::WorkerCommand) -> Gateway {
     let options = GatewayOptions { worker: Some(worker), directory: folder.path().to_owned(), ..options() };
     Gateway::new(config(folder.path(), yaml), options).unwrap()
 }
 
 #[tokio::test]
-async fn cage_2_code_is_refused_without_the_cage_where_it_is_required() {
+async fn cage_2_code_is_rejected_without_the_cage_if_it_is_required() {
     let folder = TempDir::new().unwrap();
     let without_landlock = || worker_without("landlock_create_ruleset", libc::ENOSYS);
-    let gateway = gateway_of(&folder, "run: {require_cage: true}", without_landlock());
+    let gateway = gateway_with_worker(&folder, "run: {require_cage: true}", without_landlock());
     let client = Client::connect(gateway.server()).await;
     assert_eq!(
         run(&client, "x = 1\nx").await,
         "error: cannot start the Python worker: run.require_cage is set, but this system does not support Landlock"
     );
-    let gateway = gateway_of(&folder, "", without_landlock());
+    let gateway = gateway_with_worker(&folder, "", without_landlock());
     let client = Client::connect(gateway.server()).await;
     assert_eq!(
         run(&client, "x = 1\nx").await,
         "1",
-        "a kernel without Landlock can run code, and check says so"
+        "a kernel without Landlock can run code, and `check` reports it"
     );
     assert_eq!(gateway.sandbox_gaps().await.as_deref(), Some("this system does not have Landlock"));
-    let gateway = gateway_of(&folder, "run: {require_cage: true}", worker());
+    let gateway = gateway_with_worker(&folder, "run: {require_cage: true}", worker());
     let client = Client::connect(gateway.server()).await;
     assert_eq!(run(&client, "x = 1\nx").await, "1");
 }
 
 #[tokio::test]
-async fn cage_1_code_does_not_run_where_a_layer_that_the_kernel_has_cannot_be_applied() {
+async fn cage_1_code_does_not_run_if_a_layer_that_the_kernel_has_cannot_be_applied() {
     let folder = TempDir::new().unwrap();
     for call in ["seccomp", "landlock_restrict_self", "capset"] {
-        let gateway = gateway_of(&folder, "run: {require_cage: false}", worker_without(call, libc::EPERM));
+        let gateway =
+            gateway_with_worker(&folder, "run: {require_cage: false}", worker_without(call, libc::EPERM));
         let client = Client::connect(gateway.server()).await;
         let text = run(&client, "x = 1\nx").await;
         assert!(text.starts_with("error: cannot start the Python worker"), "{call}: {text}");
     }
 }
 
-/// Lets calls of `demo.wait` end.
+/// Releases calls to `demo.wait`.
 static GATE: Semaphore = Semaphore::const_new(0);
 
 #[tokio::test]
@@ -110,7 +111,7 @@ async fn h9_programs_beyond_the_limit_wait_and_the_queue_is_bounded() {
     let client = Client::connect(gateway.server()).await;
     let waits = |text: &'static str| run(&client, format!("x = demo.wait(text='{text}')\nx").leak());
     let refused = async {
-        // The other three are there: two run, one waits.
+        // Wait until the other three have arrived: two run, one waits.
         loop {
             let text = run(&client, "x = 1\nx").await;
             if text.starts_with("error") {
@@ -126,7 +127,7 @@ async fn h9_programs_beyond_the_limit_wait_and_the_queue_is_bounded() {
 }
 
 #[tokio::test]
-async fn h5_results_that_code_loads_again_and_again_do_not_stay_in_memory() {
+async fn h5_results_that_code_loads_repeatedly_do_not_stay_in_memory() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway_with_run(folder.path(), "run: {timeout: 60}", |_| {});
     let client = Client::connect(gateway.server()).await;
@@ -156,13 +157,13 @@ async fn h5_a_large_result_is_not_held_as_a_tree() {
 }
 
 #[tokio::test]
-async fn h3_documents_wait_for_no_program() {
+async fn h3_documents_do_not_wait_for_programs() {
     let folder = TempDir::new().unwrap();
     let spec = "openapi: 3.0.0\nservers: [{url: 'https://93.184.215.14'}]\npaths: {/a: {get: {operationId: getA}}}\n";
     fs::write(folder.path().join("api.yaml"), spec).unwrap();
     let yaml = "run: {max_concurrent: 1, max_waiting: 0}\nopenapi: {api: {spec: api.yaml}}";
     let gateway = gateway_with_run(folder.path(), yaml, |server| {
-        let hang = tool_fn("demo.hang", "Never answers.", |_: Text, _: CallContext| async {
+        let hang = tool_fn("demo.hang", "Never returns.", |_: Text, _: CallContext| async {
             std::future::pending::<String>().await
         });
         server.register_tool(hang).unwrap();

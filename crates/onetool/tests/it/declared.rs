@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use crate::gateway;
 
 #[tokio::test]
-async fn a_command_gets_its_arguments_as_they_are() {
+async fn a_command_gets_its_arguments_unchanged() {
     let folder = TempDir::new().unwrap();
     let yaml = r#"
 tools:
@@ -43,14 +43,14 @@ tools:
     description: Not there.
     command: [no-such-program-here]
   - name: sh.env
-    description: Shows what it inherits.
+    description: Shows its environment.
     env: {OWN: mine}
     command: [env]
 "#;
     let gateway = gateway(folder.path(), yaml);
     let client = Client::connect(gateway.server()).await;
     let quoted = client.call_text("sh_args", json!({"a": "x; rm -rf $HOME `id` \"q\""})).await;
-    assert_eq!(quoted, "<x; rm -rf $HOME `id` \"q\"><n=2>", "no shell, and what was not given is left out");
+    assert_eq!(quoted, "<x; rm -rf $HOME `id` \"q\"><n=2>", "no shell, and missing arguments are omitted");
     assert_eq!(client.call_text("sh_args", json!({"a": "", "b": "-b", "n": 5})).await, "<><-b><n=5>");
     let data = client.call("sh_json", json!({})).await.unwrap();
     assert_eq!(data["structuredContent"], json!({"k": [1]}));
@@ -64,11 +64,11 @@ tools:
     assert!(inherited.contains("OWN=mine"));
 }
 
-/// A service on loopback that tells what it was asked.
+/// A service on loopback that records its requests.
 async fn service() -> (String, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = seen.clone();
-    let answer = move |request: Request| {
+    let respond = move |request: Request| {
         let log = log.clone();
         async move {
             let (parts, body) = request.into_parts();
@@ -88,13 +88,13 @@ async fn service() -> (String, Arc<Mutex<Vec<String>>>) {
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    let app = Router::new().fallback(any(answer));
+    let app = Router::new().fallback(any(respond));
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
     (address, seen)
 }
 
 #[tokio::test]
-async fn an_http_tool_fills_in_its_request_and_reads_every_kind_of_answer() {
+async fn an_http_tool_fills_in_its_request_and_reads_every_kind_of_response() {
     let (address, seen) = service().await;
     let folder = TempDir::new().unwrap();
     let yaml = format!(
@@ -135,7 +135,7 @@ tools:
     assert_eq!(
         client.call_text("api_get", json!({"path": "home"})).await,
         r#"{"ok":true}"#,
-        "same host: followed"
+        "a redirect to the same host is followed"
     );
     let image = client.call("api_get", json!({"path": "image"})).await.unwrap();
     assert_eq!(image["content"][0], json!({"type": "image", "data": "AQL/", "mimeType": "image/png"}));
@@ -144,11 +144,11 @@ tools:
         assert!(text.contains("would change the path of the URL"), "{text}");
     }
     let away = client.call_text("api_get", json!({"path": "away"})).await;
-    assert!(away.starts_with("error: HTTP 307"), "another host is not followed: {away}");
+    assert!(away.starts_with("error: HTTP 307"), "a redirect to another host is not followed: {away}");
 }
 
 #[tokio::test]
-async fn l2_a_secret_shows_in_no_error_of_a_tool_that_uses_it() {
+async fn l2_a_secret_appears_in_no_error_of_a_tool_that_uses_it() {
     let (address, seen) = service().await;
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("secrets.yaml"), "KEY: canary-secret-4711\n").unwrap();
@@ -159,7 +159,7 @@ tools:
     description: Not there.
     http: {{url: "{address}/missing", headers: {{Authorization: "Bearer ${{KEY}}"}}}}
   - name: api.down
-    description: Nobody answers.
+    description: Not reachable.
     http: {{url: "http://127.0.0.1:1/?key=${{KEY}}"}}
   - name: sh.leak
     description: Complains with its environment.
@@ -169,15 +169,15 @@ tools:
     );
     let gateway = gateway(folder.path(), &yaml);
     let client = Client::connect(gateway.server()).await;
-    let mut texts = String::new();
+    let mut errors = String::new();
     for tool in ["api_missing", "api_down", "sh_leak"] {
         let text = client.call_text(tool, json!({})).await;
         assert!(text.starts_with("error: "), "{text}");
-        texts.push_str(&text);
+        errors.push_str(&text);
     }
-    assert!(seen.lock().await[0].contains("Bearer canary-secret-4711"), "the service itself gets it");
-    assert!(!texts.contains("canary"), "{texts}");
-    assert!(texts.contains("[redacted]"), "{texts}");
+    assert!(seen.lock().await[0].contains("Bearer canary-secret-4711"), "the service itself receives it");
+    assert!(!errors.contains("canary"), "{errors}");
+    assert!(errors.contains("[redacted]"), "{errors}");
     assert!(!format!("{:?}", gateway.config()).contains("canary"));
 }
 
@@ -206,14 +206,14 @@ prompts:
         "{error}"
     );
     let got = client.prompt("review", json!({"file": "{{ tone }} a.rs"})).await.unwrap();
-    assert_eq!(got["messages"][0]["content"]["text"], "Review {{ tone }} a.rs.", "values are no templates");
+    assert_eq!(got["messages"][0]["content"]["text"], "Review {{ tone }} a.rs.", "values are not templates");
     assert_eq!(got["messages"][1]["role"], "assistant");
     let got = client.prompt("review", json!({"file": "a", "tone": "kind"})).await.unwrap();
     assert_eq!(got["messages"][0]["content"]["text"], "Review a in a kind tone.");
 }
 
 #[tokio::test]
-async fn the_policy_holds_on_every_path() {
+async fn the_policy_applies_on_every_path() {
     let folder = TempDir::new().unwrap();
     let yaml = r#"
 policy: {allow: ["demo.*"], deny: ["demo.delete_*"]}
@@ -227,6 +227,6 @@ tools:
     assert_eq!(client.tool_names().await, ["demo_read"]);
     assert_eq!(client.call_text("demo_read", json!({})).await, "ok");
     assert_snapshot!(client.call_text("demo_delete_all", json!({})).await, @"error: tool 'demo.delete_all' is not allowed by the policy of this server");
-    assert!(client.read("onetool://tool/demo.delete_all").await.is_err(), "what is denied is not described");
+    assert!(client.read("onetool://tool/demo.delete_all").await.is_err(), "a denied tool is not described");
     assert_snapshot!(client.call_text("other_tool", json!({})).await, @"error: tool 'other.tool' is not allowed by the policy of this server");
 }

@@ -1,4 +1,4 @@
-//! DSC: what the gateway tells about itself over MCP.
+//! DSC: resources and prompts that describe the gateway over MCP.
 
 use insta::assert_snapshot;
 use onetool::Server;
@@ -11,9 +11,9 @@ use crate::gateway;
 const ECHO: &str = r#"
 tools:
   - name: demo.echo
-    description: Gives back a text.
+    description: Returns a text.
     params:
-      text: {type: string, description: What to give back}
+      text: {type: string, description: The text to return}
       times: {type: integer, default: 1}
     command: [echo, "{{ text }}"]
 docs:
@@ -21,7 +21,7 @@ docs:
     demo.echo: {description: Echoes., examples: ["demo.echo(text='hi')"]}
 "#;
 
-fn json_of(contents: &Value) -> Value {
+fn read_json(contents: &Value) -> Value {
     assert_eq!(contents["mimeType"], "application/json");
     serde_json::from_str(contents["text"].as_str().unwrap()).unwrap()
 }
@@ -32,7 +32,7 @@ async fn dsc_1_1_the_list_of_tools_is_a_resource() {
     let gateway = gateway(folder.path(), ECHO);
     for era in Era::BOTH {
         let client = Client::connect_with(gateway.server(), era).await;
-        let tools = json_of(&client.read("onetool://tools").await.unwrap());
+        let tools = read_json(&client.read("onetool://tools").await.unwrap());
         // The whole catalog, with the `ot` pack first.
         let tools = Value::Array(
             tools.as_array().unwrap().iter().filter(|it| it["name"] == "demo.echo").cloned().collect(),
@@ -61,19 +61,19 @@ async fn dsc_2_1_one_tool_is_a_resource_by_either_name() {
         "signature": "demo.echo(text: str, times: int = 1)",
         "description": "Echoes.",
         "args": [
-            {"name": "text", "type": "str", "required": true, "description": "What to give back"},
+            {"name": "text", "type": "str", "required": true, "description": "The text to return"},
             {"name": "times", "type": "int", "required": false, "default": 1},
         ],
         "examples": ["demo.echo(text='hi')"],
     });
     for name in ["demo.echo", "demo_echo"] {
-        assert_eq!(json_of(&client.read(&format!("onetool://tool/{name}")).await.unwrap()), expected);
+        assert_eq!(read_json(&client.read(&format!("onetool://tool/{name}")).await.unwrap()), expected);
     }
     assert_eq!(client.complete("onetool://tool/{name}", "name", "de").await.unwrap(), ["demo.echo"]);
 }
 
 #[tokio::test]
-async fn dsc_2_2_an_unknown_tool_is_not_found_with_near_names() {
+async fn dsc_2_2_an_unknown_tool_is_not_found_with_similar_names() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), ECHO);
     for (era, code) in [(Era::Sessions, -32002), (Era::Stateless, -32602)] {
@@ -110,7 +110,7 @@ async fn dsc_3_1_batch_search_calls_the_search_for_each_topic() {
 }
 
 #[tokio::test]
-async fn dsc_3_1_a_topic_cannot_leave_its_literal() {
+async fn dsc_3_1_a_topic_cannot_break_out_of_its_literal() {
     let topic = "x\"]:\n    import os\n```\u{2028}\\";
     assert_snapshot!(prompt("batch_search", json!({"topics": json!([topic]).to_string()})).await, @r#"
     __onetool__run
@@ -124,7 +124,7 @@ async fn dsc_3_1_a_topic_cannot_leave_its_literal() {
 }
 
 #[tokio::test]
-async fn dsc_3_2_batch_search_without_topics_names_them() {
+async fn dsc_3_2_batch_search_without_topics_reports_them_as_missing() {
     let folder = TempDir::new().unwrap();
     let client = Client::connect(gateway(folder.path(), "").server()).await;
     let error = client.prompt("batch_search", json!({"count": "5"})).await.unwrap_err();
@@ -150,7 +150,7 @@ async fn dsc_4_1_transform_data_fetches_each_page_under_the_instruction() {
 }
 
 #[tokio::test]
-async fn dsc_4_2_transform_data_names_what_is_missing() {
+async fn dsc_4_2_transform_data_reports_missing_arguments() {
     let folder = TempDir::new().unwrap();
     let client = Client::connect(gateway(folder.path(), "").server()).await;
     let message = async |arguments| client.prompt("transform_data", arguments).await.unwrap_err().message;
@@ -161,8 +161,8 @@ async fn dsc_4_2_transform_data_names_what_is_missing() {
 #[tokio::test]
 async fn the_gateway_declares_everything_it_has() {
     let folder = TempDir::new().unwrap();
-    let answer = RawClient::connect(gateway(folder.path(), "").server()).initialize().await;
-    let capabilities = answer["result"]["capabilities"].as_object().unwrap();
+    let response = RawClient::connect(gateway(folder.path(), "").server()).initialize().await;
+    let capabilities = response["result"]["capabilities"].as_object().unwrap();
     for kind in ["tools", "resources", "prompts", "logging", "completions"] {
         assert!(capabilities.contains_key(kind), "{kind}");
     }

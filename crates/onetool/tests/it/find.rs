@@ -1,4 +1,4 @@
-//! FIND: search, description and loading of tools, over every way in; O2.
+//! FIND: search, description and loading of tools, over every transport; O2.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::{SURFACE, beyond_surface, config, gateway, gateway_with_run, object, 
 const TOKEN: &str = "canary-token-0123456789";
 
 const REGISTRY: &str = r#"
-"""What is to be done, and by whom."""
+"""Tasks and their owners."""
 
 def list(kind: str = "open") -> str:
     """List the tasks that are registered."""
@@ -26,18 +26,18 @@ def add(title: str, day: int = 1) -> str:
 "#;
 
 const MAIL: &str = r#"
-"""Letters."""
+"""Mail."""
 
 def send(to: str, text: str) -> str:
-    """Send a message to somebody."""
+    """Send a message to a person."""
     return to
 
 def delete(number: int) -> str:
-    """Delete a message for good."""
+    """Delete a message permanently."""
     return "gone"
 "#;
 
-/// A gateway whose tools come from packs, so that they are on nobody's list until they are loaded.
+/// A gateway whose tools come from packs, so that they are on no list until they are loaded.
 fn with_packs(folder: &Path, yaml: &str) -> Gateway {
     let packs = folder.join("packs");
     std::fs::create_dir_all(&packs).unwrap();
@@ -56,7 +56,7 @@ async fn over_http(http: &HttpServer, profile: &str, era: Era) -> Client {
     Client::connect_http(&http.url(&format!("/mcp/{profile}")), Some(TOKEN), era).await
 }
 
-/// Connects in every way: with and without sessions, over streams and over HTTP.
+/// Connects with and without sessions, over streams and over HTTP.
 async fn every_way(gateway: &Gateway, http: &HttpServer) -> Vec<Client> {
     let mut clients = Vec::new();
     for era in Era::BOTH {
@@ -77,7 +77,7 @@ fn names(tools: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn find_1_1_tools_come_ranked_with_score_and_state() {
+async fn find_1_1_tools_are_ranked_and_have_score_and_state() {
     let folder = TempDir::new().unwrap();
     let gateway = with_packs(folder.path(), "");
     let http = http(&gateway).await;
@@ -104,7 +104,7 @@ async fn find_1_1_tools_come_ranked_with_score_and_state() {
 }
 
 #[tokio::test]
-async fn find_1_2_at_most_as_many_as_asked_for() {
+async fn find_1_2_the_limit_applies() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "search: {limit: 3}");
     let client = Client::connect(gateway.server()).await;
@@ -126,19 +126,19 @@ async fn find_2_1_a_tool_is_described() {
     let http = http(&gateway).await;
     for client in every_way(&gateway, &http).await {
         for name in ["registry.add", "registry_add"] {
-            let told = data(&client, "tool_describe", json!({"name": name})).await;
-            assert_eq!(told["name"], "registry.add");
-            assert_eq!(told["description"], "Add a task.");
-            assert_eq!(told["active"], false);
-            assert_eq!(told["category"], "work");
-            assert_eq!(told["keywords"], json!(["todo", "ticket"]));
-            assert_eq!(told["input_schema"]["properties"]["day"]["type"], "integer");
-            assert_eq!(told["input_schema"]["required"], json!(["title"]));
+            let described = data(&client, "tool_describe", json!({"name": name})).await;
+            assert_eq!(described["name"], "registry.add");
+            assert_eq!(described["description"], "Add a task.");
+            assert_eq!(described["active"], false);
+            assert_eq!(described["category"], "work");
+            assert_eq!(described["keywords"], json!(["todo", "ticket"]));
+            assert_eq!(described["input_schema"]["properties"]["day"]["type"], "integer");
+            assert_eq!(described["input_schema"]["required"], json!(["title"]));
             let text = client.call_text("tool_describe", json!({"name": name})).await;
             assert!(text.contains("keywords: todo, ticket") && text.contains("active: no"), "{text}");
         }
-        let told = data(&client, "tool_describe", json!({"name": "mail.send"})).await;
-        assert!(told.get("category").is_none() && told.get("keywords").is_none(), "{told}");
+        let described = data(&client, "tool_describe", json!({"name": "mail.send"})).await;
+        assert!(described.get("category").is_none() && described.get("keywords").is_none(), "{described}");
     }
     let client = Client::connect(gateway.server()).await;
     data(&client, "tool_load", json!({"names": ["registry.add"]})).await;
@@ -148,7 +148,7 @@ async fn find_2_1_a_tool_is_described() {
 }
 
 #[tokio::test]
-async fn find_2_2_an_unknown_name_leads_to_the_search() {
+async fn find_2_2_an_unknown_name_suggests_the_search() {
     let folder = TempDir::new().unwrap();
     let gateway = with_packs(folder.path(), "");
     let http = http(&gateway).await;
@@ -161,7 +161,7 @@ async fn find_2_2_an_unknown_name_leads_to_the_search() {
 }
 
 #[tokio::test]
-async fn find_3_1_a_loaded_tool_is_a_tool_of_this_session_alone() {
+async fn find_3_1_a_loaded_tool_belongs_only_to_this_session() {
     let folder = TempDir::new().unwrap();
     let gateway = with_packs(folder.path(), "");
     let http = http(&gateway).await;
@@ -172,7 +172,7 @@ async fn find_3_1_a_loaded_tool_is_a_tool_of_this_session_alone() {
             over_http(&http, "default", Era::Sessions).await,
             over_http(&http, "default", Era::Sessions).await,
         ),
-        // Without sessions, a profile is one.
+        // Without sessions, each profile acts as one.
         (
             Era::Stateless,
             over_http(&http, "ada", Era::Stateless).await,
@@ -181,14 +181,14 @@ async fn find_3_1_a_loaded_tool_is_a_tool_of_this_session_alone() {
     ];
     for (era, mut ada, bob) in pairs {
         assert_eq!(ada.tool_names().await, SURFACE);
-        let answer = ada.call("tool_load", json!({"names": ["registry.add", "mail_send"]})).await.unwrap();
-        assert_eq!(answer["structuredContent"]["active_count"], 2, "{answer}");
-        let text = answer["content"][0]["text"].as_str().unwrap();
+        let result = ada.call("tool_load", json!({"names": ["registry.add", "mail_send"]})).await.unwrap();
+        assert_eq!(result["structuredContent"]["active_count"], 2, "{result}");
+        let text = result["content"][0]["text"].as_str().unwrap();
         assert_eq!(
             text,
             "2 tools are active now.\n\
-             Loaded registry.add as registry_add; at once, inside run: registry.add(title=\"...\")\n\
-             Loaded mail.send as mail_send; at once, inside run: mail.send(to=\"...\", text=\"...\")"
+             Loaded registry.add as registry_add; call it inside run: registry.add(title=\"...\")\n\
+             Loaded mail.send as mail_send; call it inside run: mail.send(to=\"...\", text=\"...\")"
         );
         if era == Era::Sessions {
             ada.expect_notifications(vec![Notification::ToolsChanged]).await;
@@ -200,21 +200,21 @@ async fn find_3_1_a_loaded_tool_is_a_tool_of_this_session_alone() {
         assert_eq!(listed["inputSchema"]["properties"]["title"]["type"], "string");
         assert_eq!(ada.call_text("registry_add", json!({"title": "call Bob"})).await, "call Bob");
 
-        // The other one has its own.
+        // The other session has its own list.
         assert!(beyond_surface(&bob).await.is_empty());
-        let answer = data(&bob, "tool_load", json!({"names": ["registry.list"]})).await;
-        assert_eq!(answer["active_count"], 1);
+        let result = data(&bob, "tool_load", json!({"names": ["registry.list"]})).await;
+        assert_eq!(result["active_count"], 1);
         assert_eq!(beyond_surface(&bob).await, ["registry_list"]);
         assert_eq!(beyond_surface(&ada).await, ["registry_add", "mail_send"]);
 
-        let answer = data(&ada, "tool_load", json!({"names": [], "unload": ["mail.send"]})).await;
-        assert_eq!(answer["active_count"], 1);
+        let result = data(&ada, "tool_load", json!({"names": [], "unload": ["mail.send"]})).await;
+        assert_eq!(result["active_count"], 1);
         assert_eq!(beyond_surface(&ada).await, ["registry_add"]);
     }
 }
 
 #[tokio::test]
-async fn find_3_1_a_subscription_without_a_session_hears_of_its_own_caller_alone() {
+async fn find_3_1_a_subscription_without_a_session_is_notified_only_of_its_own_caller() {
     let folder = TempDir::new().unwrap();
     let gateway = with_packs(folder.path(), "");
     let mut listener = RawClient::connect(gateway.server());
@@ -232,12 +232,12 @@ async fn find_3_1_a_subscription_without_a_session_hears_of_its_own_caller_alone
     assert_eq!(listener.message().await.unwrap()["method"], "notifications/tools/list_changed");
     listener.close_input().await;
     while let Some(message) = listener.message().await {
-        assert_ne!(message["method"], "notifications/tools/list_changed", "told once");
+        assert_ne!(message["method"], "notifications/tools/list_changed", "only one notification");
     }
 }
 
 #[tokio::test]
-async fn find_3_1_a_session_that_comes_later_begins_with_an_empty_set() {
+async fn find_3_1_a_later_session_starts_with_an_empty_set() {
     let folder = TempDir::new().unwrap();
     let gateway = with_packs(folder.path(), "");
     let first = Client::connect(gateway.server()).await;
@@ -248,7 +248,7 @@ async fn find_3_1_a_session_that_comes_later_begins_with_an_empty_set() {
 }
 
 #[tokio::test]
-async fn find_3_1_what_is_loaded_goes_and_comes_back_with_its_source() {
+async fn find_3_1_loaded_tools_disappear_and_return_with_their_source() {
     let folder = TempDir::new().unwrap();
     let gateway = with_packs(folder.path(), "");
     let client = Client::connect(gateway.server()).await;
@@ -268,18 +268,18 @@ async fn find_3_2_loading_twice_is_loading_once() {
     let gateway = with_packs(folder.path(), "tools: [{name: demo.date, description: d, command: [date]}]");
     let client = Client::connect(gateway.server()).await;
     for names in [json!(["mail.send"]), json!(["mail.send", "mail_send", "mail.send"])] {
-        let answer = data(&client, "tool_load", json!({"names": names})).await;
-        assert_eq!(answer["active_count"], 1);
-        assert_eq!(answer["loaded"].as_array().unwrap().len(), 1);
+        let result = data(&client, "tool_load", json!({"names": names})).await;
+        assert_eq!(result["active_count"], 1);
+        assert_eq!(result["loaded"].as_array().unwrap().len(), 1);
     }
-    // One that every list has is not listed twice either.
-    let answer = data(&client, "tool_load", json!({"names": ["demo.date"]})).await;
-    assert_eq!(answer["active_count"], 2);
+    // A tool that is on every list is not listed twice either.
+    let result = data(&client, "tool_load", json!({"names": ["demo.date"]})).await;
+    assert_eq!(result["active_count"], 2);
     assert_eq!(beyond_surface(&client).await, ["demo_date", "mail_send"]);
 }
 
 #[tokio::test]
-async fn find_3_3_one_wrong_name_and_nothing_is_loaded() {
+async fn find_3_3_with_one_unknown_name_nothing_is_loaded() {
     let folder = TempDir::new().unwrap();
     let gateway = with_packs(folder.path(), "policy: {deny: [mail.delete]}");
     let http = http(&gateway).await;
@@ -295,10 +295,10 @@ async fn find_3_3_one_wrong_name_and_nothing_is_loaded() {
         let text = client.call_text("tool_load", json!({})).await;
         assert_eq!(
             text,
-            "error: names is empty; give the names of the tools to load, as tool_find gives them"
+            "error: names is empty; pass the names of the tools to load, as returned by tool_find"
         );
         let text = client.call_text("tool_load", json!({"names": ["run"]})).await;
-        assert_eq!(text, "error: 'run' is always on your list; it need not be loaded");
+        assert_eq!(text, "error: 'run' is always on your list and does not need to be loaded");
     }
 }
 
@@ -311,15 +311,15 @@ async fn find_4_1_active_tools_are_listed_and_counted() {
     let active = data(&client, "tool_active", json!({})).await;
     assert_eq!(active["count"], 2);
     assert_eq!(names(&active["tools"]), ["mail.send", "registry.add"]);
-    assert_eq!(active["tools"][0]["description"], "Send a message to somebody.");
+    assert_eq!(active["tools"][0]["description"], "Send a message to a person.");
     assert_eq!(
         client.call_text("tool_active", json!({})).await,
-        "2 tools are active:\nmail.send (mail_send): Send a message to somebody.\nregistry.add (registry_add): Add a task."
+        "2 tools are active:\nmail.send (mail_send): Send a message to a person.\nregistry.add (registry_add): Add a task."
     );
 }
 
 #[tokio::test]
-async fn find_4_2_none_active_is_said() {
+async fn find_4_2_the_result_says_if_no_tool_is_active() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "");
     let http = http(&gateway).await;
@@ -343,7 +343,7 @@ async fn find_5_1_the_index_follows_the_catalog() {
     let handler = |_: JsonObject, _: CallContext| async { "" };
     gateway.server().register_tool(tool_fn("zoo.feed", "Feeds the zebra.", handler)).unwrap();
     assert_eq!(found("zebra").await, ["zoo.feed"]);
-    // A name counts as a description does, and so do parameters.
+    // Names and parameters are searched like descriptions.
     let schema = object(json!({"type": "object", "properties": {"zebra": {"type": "string"}}}));
     let spec = ToolSpec::new("stable.open", "").with_input_schema(schema);
     gateway.server().register_tool(dynamic_tool(spec, handler)).unwrap();
@@ -354,7 +354,7 @@ async fn find_5_1_the_index_follows_the_catalog() {
     assert!(gateway.server().unregister_tool("zoo.feed"));
     assert!(!found("zebra").await.contains(&"zoo.feed".to_owned()));
 
-    // So does what the operator says, at once after a reload; and the policy.
+    // The operator's descriptions and the policy apply immediately after a reload.
     let docs =
         "docs: {tools: {zebra.ride: {description: Rides a quagga., keywords: [gallop], category: sport}}}";
     gateway.reload(config(folder.path(), docs)).unwrap();
@@ -367,7 +367,7 @@ async fn find_5_1_the_index_follows_the_catalog() {
 }
 
 #[tokio::test]
-async fn find_5_2_a_score_is_the_sum_of_what_explains_it() {
+async fn find_5_2_a_score_is_the_sum_of_its_explanation() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "");
     let hits = gateway.find("list the snippets and packs", 10).await;
@@ -397,12 +397,12 @@ async fn find_6_1_names_are_short_and_the_change_is_marked_as_breaking() {
 }
 
 #[tokio::test]
-async fn find_6_2_a_legacy_name_gives_the_new_one_on_every_path() {
+async fn find_6_2_a_legacy_name_suggests_the_new_one_on_every_path() {
     let folder = TempDir::new().unwrap();
     let yaml = "renames: {post: mail.send}\npolicy: {deny: [mail.delete]}";
     let gateway = with_packs(folder.path(), yaml);
     let http = http(&gateway).await;
-    let told = |old: &str, new: &str| format!("tool not found: '{old}'; it is called '{new}' now");
+    let message = |old: &str, new: &str| format!("tool not found: '{old}'; it is called '{new}' now");
     for client in every_way(&gateway, &http).await {
         for (old, new) in [
             ("go_ent_registry_list", "registry_list"),
@@ -411,19 +411,19 @@ async fn find_6_2_a_legacy_name_gives_the_new_one_on_every_path() {
             ("go_ent_post", "mail.send"),
         ] {
             let error = client.call(old, json!({})).await.unwrap_err();
-            assert_eq!((error.code, error.message), (-32602, told(old, new)));
+            assert_eq!((error.code, error.message), (-32602, message(old, new)));
             for (tool, args) in
                 [("tool_describe", json!({"name": old})), ("tool_load", json!({"names": [old]}))]
             {
                 let text = client.call_text(tool, args).await;
-                assert!(text.contains(&told(old, new)), "{tool}: {text}");
+                assert!(text.contains(&message(old, new)), "{tool}: {text}");
             }
         }
         let error = client.call("go_ent_registry_lits", json!({})).await.unwrap_err();
         let near = "tool not found: 'go_ent_registry_lits'; it is called 'registry_lits' now, which this server does \
                     not have; did you mean 'registry.list'";
         assert!(error.message.starts_with(near), "{}", error.message);
-        // What is denied looks like what is not there.
+        // A denied tool looks like one that does not exist.
         for name in ["mail_delete", "xyzzy"] {
             let error = client.call(&format!("go_ent_{name}"), json!({})).await.unwrap_err();
             let gone = format!("it is called '{name}' now, which this server does not have");
@@ -452,13 +452,13 @@ async fn pinned_tools_are_on_every_list_from_the_start() {
     assert!(beyond_surface(&client).await.is_empty());
 }
 
-/// A gateway that keeps what lasts in a file.
+/// A gateway with a storage file.
 fn with_file(folder: &Path, yaml: &str) -> Gateway {
     let options = GatewayOptions { storage: Some(folder.join("onetool.db")), ..options() };
     let gateway = Gateway::new(config(folder, yaml), options).unwrap();
     let handler = |_: JsonObject, _: CallContext| async { "done" };
     for (name, description) in [
-        ("sky.forecast", "Tells how warm it gets tomorrow."),
+        ("sky.forecast", "Returns how warm it gets tomorrow."),
         ("sky.stars", "Shows which stars can be seen."),
     ] {
         gateway.server().register_tool(tool_fn(name, description, handler)).unwrap();
@@ -467,14 +467,14 @@ fn with_file(folder: &Path, yaml: &str) -> Gateway {
 }
 
 #[tokio::test]
-async fn queries_that_led_to_a_tool_are_remembered_for_it() {
+async fn queries_that_led_to_a_tool_are_remembered() {
     let folder = TempDir::new().unwrap();
     let gateway = with_file(folder.path(), "");
     let (ada, bob) = (Client::connect(gateway.server()).await, Client::connect(gateway.server()).await);
     let first = |found: &Value| found["tools"][0]["name"].clone();
     assert_eq!(data(&ada, "tool_find", json!({"query": "umbrella"})).await["tools"], json!([]));
 
-    // Loading counts, calling counts, each query once; a tool that was not found by it does not count.
+    // Loading and calling count, each query once. A tool that the query did not find does not count.
     for query in ["do I need an Umbrella  tomorrow", "do i need an umbrella tomorrow", "is it warm"] {
         data(&ada, "tool_find", json!({"query": query})).await;
         data(&ada, "tool_load", json!({"names": ["sky.forecast"]})).await;
@@ -482,7 +482,7 @@ async fn queries_that_led_to_a_tool_are_remembered_for_it() {
     data(&ada, "tool_find", json!({"query": "warm coat"})).await;
     assert_eq!(ada.call_text("sky_forecast", json!({})).await, "done");
     assert_eq!(ada.call_text("sky_stars", json!({})).await, "done");
-    // What another session searched for has nothing to do with it.
+    // Searches of another session do not count.
     data(&bob, "tool_find", json!({"query": "which warm stars"})).await;
     assert_eq!(ada.call_text("sky_forecast", json!({})).await, "done");
 
@@ -494,7 +494,7 @@ async fn queries_that_led_to_a_tool_are_remembered_for_it() {
     assert_eq!(remembered(&bob, "sky.forecast").await, queries);
     assert_eq!(remembered(&bob, "sky.stars").await, Value::Null);
 
-    // It outlasts the gateway, unless that is switched off.
+    // Queries survive a restart, unless that is switched off.
     gateway.close().await;
     let again = with_file(folder.path(), "");
     let client = Client::connect(again.server()).await;
@@ -521,8 +521,9 @@ async fn only_the_latest_queries_of_a_tool_stay() {
     let expected: Vec<String> = (5..15).map(|number| format!("warm day {number}")).collect();
     for gateway in [gateway, with_file(folder.path(), "")] {
         let client = Client::connect(gateway.server()).await;
-        let told = data(&client, "tool_describe", json!({"name": "sky.forecast"})).await;
-        let mut queries: Vec<String> = serde_json::from_value(told["remembered_queries"].clone()).unwrap();
+        let described = data(&client, "tool_describe", json!({"name": "sky.forecast"})).await;
+        let mut queries: Vec<String> =
+            serde_json::from_value(described["remembered_queries"].clone()).unwrap();
         queries.sort_by_key(String::len);
         assert_eq!(queries, expected);
         gateway.close().await;
@@ -530,7 +531,7 @@ async fn only_the_latest_queries_of_a_tool_stay() {
 }
 
 #[tokio::test]
-async fn odd_searches_get_an_answer() {
+async fn unusual_searches_get_a_result() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "");
     let handler = |_: JsonObject, _: CallContext| async { "" };
@@ -548,18 +549,18 @@ async fn odd_searches_get_an_answer() {
     for client in every_way(&gateway, &http).await {
         for empty in ["", " \n\t "] {
             let text = client.call_text("tool_find", json!({"query": empty})).await;
-            assert_eq!(text, "error: the query is empty; say in a few words what the tool should do");
+            assert_eq!(text, "error: the query is empty; describe in a few words what the tool should do");
         }
         for nothing in ["the of and", "🦀🦀", "\u{0}\u{7}\u{202e}", "qqqqzzzz"] {
             let result = client.call("tool_find", json!({"query": nothing})).await.unwrap();
             assert_eq!(result["structuredContent"]["tools"], json!([]), "{nothing:?}");
             let text = result["content"][0]["text"].as_str().unwrap();
-            assert!(text.starts_with("No tool fits") && !text.contains('\u{0}'), "{text:?}");
+            assert!(text.starts_with("No tool matches") && !text.contains('\u{0}'), "{text:?}");
         }
         let huge = "peel a kiwi and then read a page. ".repeat(3_000);
         let result = client.call("tool_find", json!({"query": huge, "limit": 2})).await.unwrap();
         assert_eq!(names(&result["structuredContent"]["tools"]), twins);
-        assert!(result.to_string().len() < 4_000, "an answer does not repeat a huge query");
+        assert!(result.to_string().len() < 4_000, "the result does not repeat a huge query");
         let found = data(&client, "tool_find", json!({"query": "mango"})).await;
         assert_eq!(names(&found["tools"]), [long.as_str()]);
         let found = data(&client, "tool_find", json!({"query": "papaya"})).await;
@@ -578,20 +579,20 @@ async fn odd_searches_get_an_answer() {
 }
 
 #[tokio::test]
-async fn o2_ten_thousand_tools_are_searched_and_one_change_is_one_change() {
-    const COLOURS: [&str; 10] =
+async fn o2_ten_thousand_tools_are_searched_and_the_index_is_updated() {
+    const COLORS: [&str; 10] =
         ["amber", "blue", "cyan", "denim", "ebony", "fawn", "green", "hazel", "ivory", "jade"];
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "");
     let handler = |_: JsonObject, _: CallContext| async { "" };
     for number in 0..10_000 {
-        let colour = COLOURS[number % 10];
+        let color = COLORS[number % 10];
         let name = format!("shop{}.paint_{number}", number / 100);
-        let description = format!("Paints fence number{number} in {colour}.");
+        let description = format!("Paints fence number{number} in {color}.");
         gateway.server().register_tool(tool_fn(name.as_str(), description, handler)).unwrap();
     }
     for number in [0, 4711, 9999] {
-        let query = format!("paint fence number{number} {}", COLOURS[number % 10]);
+        let query = format!("paint fence number{number} {}", COLORS[number % 10]);
         let hits = gateway.find(&query, 5).await;
         assert_eq!(*hits[0].name, format!("shop{}.paint_{number}", number / 100));
         assert_eq!(hits.len(), 5);
@@ -616,7 +617,7 @@ async fn o2_ten_thousand_tools_are_searched_and_one_change_is_one_change() {
 }
 
 #[tokio::test]
-async fn seam_15_the_news_of_a_changed_list_comes_before_the_response_of_tool_load() {
+async fn seam_15_the_notification_of_a_changed_list_precedes_the_response_of_tool_load() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "");
     let mut client = RawClient::connect(gateway.server());
@@ -632,7 +633,7 @@ async fn seam_15_the_news_of_a_changed_list_comes_before_the_response_of_tool_lo
         assert_eq!(first["method"], "notifications/tools/list_changed", "{first}");
         assert_eq!((&second["id"], &second["result"]["isError"]), (&json!(7), &json!(false)), "{second}");
     }
-    // What changes nothing is no news, and is not waited for.
+    // A call that changes nothing sends no notification and does not wait for one.
     let params = json!({"name": "tool_load", "arguments": {"names": [], "unload": ["ot.version"]}});
     assert_eq!(client.request("tools/call", params).await["id"], 1);
 }

@@ -1,4 +1,4 @@
-//! D2 and D3: what a handler that fails or returns something invalid leads to, for the client and in the log.
+//! D2 and D3: errors for the client and in the log when a handler fails or returns invalid output.
 
 use onetool::{
     CallContext, Json, JsonObject, Prompt, PromptMessage, ReadRequest, ResourceContents, ResourceSpec,
@@ -28,7 +28,7 @@ fn lines(logs: &CapturedLogs, level: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn d2_a_failing_handler_is_a_warning_with_its_name_and_reason() {
-    // Where only warnings are logged there is no span that could name it.
+    // At this level there is no span that could name the handler.
     let logs = CapturedLogs::start(tracing::Level::WARN);
     let server = server();
     server.register_tool(failing_tool()).unwrap();
@@ -185,12 +185,12 @@ fn register(server: &Server, name: &str, output: ToolOutput) {
 }
 
 #[tokio::test]
-async fn d3_structured_output_that_breaks_the_output_schema_is_the_handlers_error() {
+async fn d3_structured_output_that_does_not_match_the_output_schema_is_the_handlers_error() {
     let logs = CapturedLogs::start(tracing::Level::WARN);
     let server = server();
     register(&server, "demo.wrong", ToolOutput::structured(json!({"n": "canary-value"})));
     register(&server, "demo.missing", ToolOutput::text("3"));
-    register(&server, "demo.bad_news", ToolOutput::error("nothing to count"));
+    register(&server, "demo.bad", ToolOutput::error("nothing to count"));
     register(&server, "demo.right", ToolOutput::structured(json!({"n": 3, "more": true})));
     server
         .register_tool(
@@ -209,7 +209,7 @@ async fn d3_structured_output_that_breaks_the_output_schema_is_the_handlers_erro
             text("demo_missing").await,
             "error: tool 'demo.missing' failed: its output does not match its output schema: at the top: there is no structured content"
         );
-        assert_eq!(text("demo_bad_news").await, "error: nothing to count");
+        assert_eq!(text("demo_bad").await, "error: nothing to count");
         assert_eq!(client.call("demo_right", json!({})).await.unwrap()["structuredContent"]["n"], 3);
         assert_eq!(client.call("demo_typed", json!({})).await.unwrap()["structuredContent"], json!({"n": 3}));
     }

@@ -1,4 +1,4 @@
-//! H8 and D9: what an unknown name is answered with, on every path, however long it is.
+//! H8 and D9: error messages for unknown names, on every path and of any length.
 
 use onetool::http::HttpOptions;
 use onetool::{CallContext, Gateway, JsonObject, Server, tool_fn};
@@ -30,18 +30,18 @@ fn gateway(folder: &TempDir) -> Gateway {
 }
 
 #[tokio::test]
-async fn h8_a_name_of_megabytes_is_answered_shortly_on_every_path() {
+async fn h8_a_name_of_megabytes_gets_a_short_error_on_every_path() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(&folder);
     let client = Client::connect(gateway.server()).await;
     let huge = "x".repeat(3_000_000);
-    let mut answers = Vec::new();
-    answers.push(format!("{:?}", client.call(&huge, json!({})).await.unwrap_err()));
-    answers.push(format!("{:?}", client.call(&format!("go_ent_{huge}"), json!({})).await.unwrap_err()));
-    answers.push(format!("{:?}", client.read(&format!("demo://{huge}")).await.unwrap_err()));
-    answers.push(format!("{:?}", client.read(&format!("onetool://tool/{huge}")).await.unwrap_err()));
-    answers.push(format!("{:?}", client.prompt(&huge, json!({})).await.unwrap_err()));
-    answers.push(format!("{:?}", client.complete(&format!("demo://{huge}"), "name", "").await.unwrap_err()));
+    let mut errors = Vec::new();
+    errors.push(format!("{:?}", client.call(&huge, json!({})).await.unwrap_err()));
+    errors.push(format!("{:?}", client.call(&format!("go_ent_{huge}"), json!({})).await.unwrap_err()));
+    errors.push(format!("{:?}", client.read(&format!("demo://{huge}")).await.unwrap_err()));
+    errors.push(format!("{:?}", client.read(&format!("onetool://tool/{huge}")).await.unwrap_err()));
+    errors.push(format!("{:?}", client.prompt(&huge, json!({})).await.unwrap_err()));
+    errors.push(format!("{:?}", client.complete(&format!("demo://{huge}"), "name", "").await.unwrap_err()));
     for (tool, args) in [
         ("tool_describe", json!({"name": huge})),
         ("tool_load", json!({"names": [huge]})),
@@ -58,10 +58,10 @@ async fn h8_a_name_of_megabytes_is_answered_shortly_on_every_path() {
         ("run", json!({"command": format!("demo.{huge}()")})),
         ("run", json!({"command": format!("demo.shout({huge}=1)")})),
     ] {
-        answers.push(client.call_text(tool, args).await);
+        errors.push(client.call_text(tool, args).await);
     }
-    for answer in answers {
-        assert!(answer.len() < 8_000, "{} bytes: {}", answer.len(), &answer[..300]);
+    for error in errors {
+        assert!(error.len() < 8_000, "{} bytes: {}", error.len(), &error[..300]);
     }
 }
 
@@ -71,7 +71,7 @@ async fn d9_hints_for_old_and_similar_names_work_inside_run() {
     let gateway = gateway(&folder);
     let client = Client::connect(gateway.server()).await;
     for (code, hint) in [
-        // As one call, which needs no interpreter, and as code.
+        // As a single call, which needs no interpreter, and as code.
         ("demo.old(text='a')", "pack 'demo' has no tool 'old'; it is called 'demo.shout' now"),
         ("x = 1\ndemo.old(text='a')", "pack 'demo' has no tool 'old'; it is called 'demo.shout' now"),
         ("old.shout(text='a')", "'old.shout' is called 'demo.shout' now."),
@@ -118,7 +118,7 @@ async fn d9_hints_for_old_and_similar_names_work_over_http() {
 }
 
 #[tokio::test]
-async fn d9_batch_search_names_what_is_wrong_with_its_arguments() {
+async fn d9_batch_search_reports_invalid_arguments() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(&folder);
     let client = Client::connect(gateway.server()).await;
@@ -158,7 +158,7 @@ async fn d9_statistics_of_an_invalid_period_are_an_error_and_counted_as_one() {
         "Error: Invalid period 'invalid'. Valid: day, week, month, all. Example: ot.stats(period='day')";
     let result = client.call("ot_stats", json!({"period": "invalid"})).await.unwrap();
     assert_eq!((&result["isError"], &result["content"][0]["text"]), (&json!(true), &json!(message)));
-    // Inside code it is a text.
+    // Inside code it is a string.
     let code = "x = ot.stats(period='invalid')\n[x]";
     let text = client.call_text("run", json!({"command": code})).await;
     assert_eq!(text, json!([message]).to_string());

@@ -1,13 +1,13 @@
-//! A1–A3, A6, R7: the server over HTTP.
+//! A1–A3, A6, R7: access control and shutdown of the server over HTTP.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use onetool::http::{Access, HttpOptions};
-use onetool::{CallContext, JsonObject, Server, tool_fn};
+use onetool::{CallContext, CallError, JsonObject, Server, tool_fn};
 use onetool_testkit::HttpServer;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use crate::server;
 
@@ -33,12 +33,12 @@ async fn a1_without_the_token_nothing_is_served() {
     }
     let response = http.post_initialize().bearer_auth(TOKEN).send().await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
-    let answer = HttpServer::message(response).await;
-    assert_eq!(answer["result"]["serverInfo"]["name"], "onetool");
+    let response = HttpServer::message(response).await;
+    assert_eq!(response["result"]["serverInfo"]["name"], "onetool");
 }
 
 #[tokio::test]
-async fn a2_a_foreign_host_or_origin_is_refused_before_the_token_is_looked_at() {
+async fn a2_a_foreign_host_or_origin_is_rejected_before_the_token_is_checked() {
     let http = with_token(&server()).await;
     for path in ["/mcp", "/tools", "/livez", "/readyz", "/"] {
         for (name, value) in
@@ -56,7 +56,7 @@ async fn a2_a_foreign_host_or_origin_is_refused_before_the_token_is_looked_at() 
 }
 
 #[tokio::test]
-async fn a3_the_list_of_tools_obeys_the_rule_of_mcp_and_a_refusal_says_nothing_more() {
+async fn a3_the_list_of_tools_needs_the_same_access_as_mcp_and_a_rejection_reveals_nothing() {
     let http = with_token(&server()).await;
     for path in ["/tools", "/tools/x", "/mcp", "/mcp/other", "/no/such/path"] {
         let response = http.get(path).send().await.unwrap();
@@ -66,21 +66,22 @@ async fn a3_the_list_of_tools_obeys_the_rule_of_mcp_and_a_refusal_says_nothing_m
 }
 
 #[tokio::test]
-async fn a6_large_and_odd_bodies_are_refused_in_the_words_of_json_rpc() {
+async fn a6_large_and_invalid_bodies_are_rejected_with_json_rpc_errors() {
     let http = with_token(&server()).await;
     let post = async |body: String| {
         let response = http.post_mcp(body).bearer_auth(TOKEN).send().await.unwrap();
         let status = response.status().as_u16();
-        let answer: Value = response.json().await.unwrap();
-        (status, answer["error"]["code"].as_i64().unwrap())
+        let response: Value = response.json().await.unwrap();
+        (status, response["error"]["code"].as_i64().unwrap())
     };
     assert_eq!(post("x".repeat(20_000)).await, (413, -32600));
     assert_eq!(post("{nonsense".into()).await, (400, -32700));
     assert_eq!(post(String::new()).await, (400, -32700));
-    for no_object in ["[]", "5", "\"text\"", "null", r#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]"#] {
-        assert_eq!(post(no_object.into()).await, (400, -32600), "{no_object}");
+    for not_an_object in ["[]", "5", "\"text\"", "null", r#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]"#]
+    {
+        assert_eq!(post(not_an_object.into()).await, (400, -32600), "{not_an_object}");
     }
-    // The order of the checks: place, access, body.
+    // The order of the checks: origin, access, body.
     let foreign = http.post_mcp("{nonsense").header("origin", "https://evil.example").send().await.unwrap();
     assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
     assert_eq!(http.post_mcp("{nonsense").send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
@@ -103,33 +104,36 @@ async fn cus_4_1_and_4_2_hold_over_http_in_both_eras() {
         }))
         .unwrap();
     let http = HttpServer::start(&server, HttpOptions::default()).await;
-    let answer = HttpServer::message(http.post_initialize().send().await.unwrap()).await;
-    assert_eq!(answer["result"]["capabilities"]["prompts"], json!({"listChanged": true, "list": true}));
+    let response = HttpServer::message(http.post_initialize().send().await.unwrap()).await;
+    assert_eq!(response["result"]["capabilities"]["prompts"], json!({"listChanged": true, "list": true}));
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "0"}});
     let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}});
     let request = http.post_mcp(discover.to_string());
     let request =
         request.header("mcp-protocol-version", "2026-07-28").header("mcp-method", "server/discover");
-    let answer = HttpServer::message(request.send().await.unwrap()).await;
-    assert_eq!(answer["result"]["capabilities"]["prompts"], json!({"listChanged": true, "list": true}));
-    assert!(answer["result"]["capabilities"].get("resources").is_none());
+    let response = HttpServer::message(request.send().await.unwrap()).await;
+    assert_eq!(response["result"]["capabilities"]["prompts"], json!({"listChanged": true, "list": true}));
+    assert!(response["result"]["capabilities"].get("resources").is_none());
 }
 
 #[tokio::test]
-async fn r7_a_call_under_way_is_answered_before_the_server_ends() {
+async fn r7_an_in_flight_call_completes_before_the_server_stops() {
     let server = server();
     let (started, mut is_started) = mpsc::unbounded_channel();
+    let release = Arc::new(Notify::new());
+    let released = release.clone();
     server
         .register_tool(tool_fn("demo.slow", "", move |_: JsonObject, _: CallContext| {
-            let started = started.clone();
+            let (started, released) = (started.clone(), released.clone());
             async move {
                 started.send(()).unwrap();
-                tokio::time::sleep(Duration::from_millis(300)).await;
+                released.notified().await;
                 "done at last"
             }
         }))
         .unwrap();
+    server.register_tool(tool_fn("demo.ping", "", |(): (), _: CallContext| async { "pong" })).unwrap();
     let http = HttpServer::start(&server, HttpOptions::default()).await;
     let opened = http.post_initialize().send().await.unwrap();
     let session = opened.headers()["mcp-session-id"].clone();
@@ -137,7 +141,14 @@ async fn r7_a_call_under_way_is_answered_before_the_server_ends() {
     let call = http.post_mcp(body.to_string()).header("mcp-session-id", session).send();
     let call = tokio::spawn(async move { HttpServer::message(call.await.unwrap()).await });
     is_started.recv().await.unwrap();
-    http.stop().await;
+    let release_at_shutdown = async {
+        let ping = async || server.call("demo.ping", JsonObject::new(), CallContext::detached()).await;
+        while !matches!(ping().await, Err(CallError::ShuttingDown)) {
+            tokio::task::yield_now().await;
+        }
+        release.notify_one();
+    };
+    tokio::join!(http.stop(), release_at_shutdown);
     assert_eq!(call.await.unwrap()["result"]["content"][0]["text"], "done at last");
 }
 
@@ -152,7 +163,7 @@ async fn another_profile_has_its_own_path() {
 }
 
 #[tokio::test]
-async fn a_page_of_a_known_origin_may_read_the_answers() {
+async fn a_page_of_an_allowed_origin_may_read_the_responses() {
     let access = Access::with_token(TOKEN).allow_origins(["https://app.example".into()]);
     let http = HttpServer::start(&server(), HttpOptions { access, ..HttpOptions::default() }).await;
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -161,9 +172,9 @@ async fn a_page_of_a_known_origin_may_read_the_answers() {
         .header("origin", "https://app.example")
         .header("access-control-request-method", "POST")
         .header("access-control-request-headers", "authorization,mcp-protocol-version");
-    let answer = preflight.send().await.unwrap();
-    assert_eq!(answer.headers()["access-control-allow-origin"], "https://app.example");
-    assert_eq!(answer.headers()["access-control-allow-headers"], "authorization,mcp-protocol-version");
+    let response = preflight.send().await.unwrap();
+    assert_eq!(response.headers()["access-control-allow-origin"], "https://app.example");
+    assert_eq!(response.headers()["access-control-allow-headers"], "authorization,mcp-protocol-version");
     let opened = http
         .post_initialize()
         .bearer_auth(TOKEN)
@@ -176,9 +187,9 @@ async fn a_page_of_a_known_origin_may_read_the_answers() {
 }
 
 #[tokio::test]
-async fn a_client_that_accepts_anything_is_taken_at_its_word() {
+async fn a_client_that_accepts_any_content_type_is_served() {
     let http = HttpServer::start(&server(), HttpOptions::default()).await;
-    // This client sends `accept: */*` unless told otherwise.
+    // By default this client sends `accept: */*`.
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
         "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}});
@@ -187,7 +198,7 @@ async fn a_client_that_accepts_anything_is_taken_at_its_word() {
 }
 
 #[tokio::test]
-async fn a_session_ends_when_its_client_says_so() {
+async fn a_client_can_end_its_session() {
     let http = HttpServer::start(&server(), HttpOptions::default()).await;
     let session = http.post_initialize().send().await.unwrap().headers()["mcp-session-id"].clone();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();

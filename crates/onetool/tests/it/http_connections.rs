@@ -1,4 +1,4 @@
-//! H10, LOW-1: connections as attackers and honest clients open them, over real sockets.
+//! H10, LOW-1: connections of attackers and honest clients, over real sockets.
 
 use std::io;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use crate::server;
 
 const TOKEN: &str = "canary-token-0123456789";
 const SHORT: Duration = Duration::from_millis(50);
-/// How long something may take that happens sooner or later.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long to wait for an event that must happen eventually.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 async fn with_limits(server: &Server, connections: ConnectionLimits) -> HttpServer {
     let access = Access::with_token(TOKEN);
     HttpServer::start(server, HttpOptions { access, connections, ..HttpOptions::default() }).await
 }
 
-/// Opens a connection and writes the beginning of something.
+/// Opens a connection and writes the start of a request.
 async fn connect(http: &HttpServer, beginning: &str) -> TcpStream {
     let url = http.url("");
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
@@ -33,11 +33,11 @@ async fn connect(http: &HttpServer, beginning: &str) -> TcpStream {
     stream
 }
 
-/// Sends a request and reads all that comes back until the server closes the connection.
+/// Sends a request and reads the response until the server closes the connection.
 async fn exchange(http: &HttpServer, request: &str) -> String {
     let mut stream = connect(http, request).await;
     let mut response = Vec::new();
-    // A refusal may come as a reset once it has been read.
+    // After a rejection the connection may be reset.
     let _ = stream.read_to_end(&mut response).await;
     String::from_utf8(response).unwrap()
 }
@@ -78,19 +78,19 @@ impl Session {
         Self { id, events }
     }
 
-    /// Changes the list of tools, and waits until the stream says so.
-    async fn hears_of_a_change(&mut self, server: &Server) {
+    /// Changes the list of tools, and waits for the notification on the stream.
+    async fn expect_change(&mut self, server: &Server) {
         server.register_tool(tool_fn("demo.new", "", |_: JsonObject, _: CallContext| async { "" })).unwrap();
         let mut events = String::new();
         while !events.contains("notifications/tools/list_changed") {
-            let piece = self.events.chunk().await.unwrap().expect("the stream goes on");
+            let piece = self.events.chunk().await.unwrap().expect("the stream stays open");
             events.push_str(std::str::from_utf8(&piece).unwrap());
         }
     }
 }
 
 #[tokio::test]
-async fn h10_a_thousand_half_open_connections_lock_nobody_out() {
+async fn h10_a_thousand_half_open_connections_lock_no_one_out() {
     let server = server();
     let http = with_limits(&server, ConnectionLimits::default()).await;
     let mut session = Session::open(&http).await;
@@ -105,13 +105,13 @@ async fn h10_a_thousand_half_open_connections_lock_nobody_out() {
         flood.push(connect(&http, beginnings[index % beginnings.len()]).await);
     }
     assert_eq!(initialize(&http).await, StatusCode::OK);
-    session.hears_of_a_change(&server).await;
+    session.expect_change(&server).await;
     let closed = async {
         while count_open(&flood) > ConnectionLimits::default().max_per_address {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(PATIENCE, closed).await.expect("the server closes what is too many");
+    tokio::time::timeout(TIMEOUT, closed).await.expect("the server closes excess connections");
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn h10_a_head_has_to_arrive_in_time_however_it_trickles() {
         () = trickle => {}
         _ = read.read_to_end(&mut response) => {}
     }
-    // The same on a connection that has had a request: its pause may be long, its next head may not.
+    // The same on a connection that has had a request: the pause may be long, but the next head must arrive in time.
     let mut stream = connect(&http, "GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
     stream.readable().await.unwrap();
     stream.write_all(b"GET /li").await.unwrap();
@@ -162,15 +162,15 @@ async fn h10_idle_connections_are_closed_and_streams_and_slow_calls_are_not() {
         http.post_mcp(call.to_string()).bearer_auth(TOKEN).header("mcp-session-id", session.id.clone());
     let call = tokio::spawn(call.send());
 
-    // Three connections, one after the other, have been idle for too long: so have the stream and the call.
+    // After three connections in turn were closed as idle, the stream and the call have been idle for longer than that.
     for _ in 0..3 {
         let response = exchange(&http, "GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
         assert!(response.ends_with("ok\n"), "{response}");
     }
-    session.hears_of_a_change(&server).await;
+    session.expect_change(&server).await;
     release.send_replace(true);
-    let answer = HttpServer::message(call.await.unwrap().unwrap()).await;
-    assert_eq!(answer["result"]["content"][0]["text"], "done at last");
+    let response = HttpServer::message(call.await.unwrap().unwrap()).await;
+    assert_eq!(response["result"]["content"][0]["text"], "done at last");
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn h10_a_body_has_to_arrive_in_time() {
 }
 
 #[tokio::test]
-async fn h10_who_does_not_read_gives_up_the_connection() {
+async fn h10_a_client_that_does_not_read_loses_its_connection() {
     let server = server();
     let large = |_: JsonObject, _: CallContext| async { "x".repeat(32 << 20) };
     server.register_tool(tool_fn("demo.large", "", large)).unwrap();
@@ -206,7 +206,7 @@ async fn h10_who_does_not_read_gives_up_the_connection() {
     );
     let mut stream = connect(&http, &(head + &call)).await;
     stream.readable().await.unwrap();
-    // The only connection is in use until its time is over.
+    // The only connection is in use until its write timeout.
     while !exchange(&http, "GET /livez HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         .await
         .contains("ok\n")
@@ -218,24 +218,24 @@ async fn h10_who_does_not_read_gives_up_the_connection() {
 }
 
 #[tokio::test]
-async fn h10_a_newcomer_is_told_when_all_connections_are_in_use() {
+async fn h10_a_new_connection_gets_an_error_when_all_are_in_use() {
     let server = server();
     let http = with_limits(&server, ConnectionLimits { max: 1, ..ConnectionLimits::default() }).await;
     let authorized = format!("GET /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\n\r\n");
     let mut holder = connect(&http, &authorized).await;
     holder.readable().await.unwrap();
-    let ask = "GET /livez HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
-    let refused = exchange(&http, ask).await;
+    let request = "GET /livez HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    let refused = exchange(&http, request).await;
     let (head, body) = refused.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 503 "), "{refused}");
     assert!(head.contains(&format!("content-length: {}", body.len())), "{refused}");
     assert_eq!(body, "{\"error\":\"Too many connections. Retry later.\"}\n");
     holder.shutdown().await.unwrap();
-    while !exchange(&http, ask).await.ends_with("ok\n") {}
+    while !exchange(&http, request).await.ends_with("ok\n") {}
 }
 
 #[tokio::test]
-async fn low_1_a_spoofed_host_or_origin_is_refused_on_every_route() {
+async fn low_1_a_spoofed_host_or_origin_is_rejected_on_every_route() {
     let access = Access::with_token(TOKEN)
         .allow_hosts(["tools.example.org".into(), "bücher.example:8443".into()])
         .allow_origins(["https://app.example.org".into()]);

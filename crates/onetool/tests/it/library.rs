@@ -1,4 +1,4 @@
-//! D11: the library takes what its users write.
+//! D11: the forms of tools, resources, prompts and providers that the library accepts.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ async fn value((): (), _: CallContext) -> Value {
 }
 
 #[tokio::test]
-async fn d11_tools_of_different_closures_stand_in_one_array() {
+async fn d11_tools_of_different_closures_can_share_an_array() {
     let prefix = "hello".to_owned();
     let greet = move |args: Text, _: CallContext| {
         let prefix = prefix.clone();
@@ -128,7 +128,7 @@ async fn d11_a_value_is_an_output_and_a_declared_type() {
     let listed = client.list_tools().await.0;
     let output =
         |name: &str| listed.iter().find(|it| it["name"] == name).unwrap().get("outputSchema").cloned();
-    assert_eq!(output("v_declared"), None, "anything is nothing to declare");
+    assert_eq!(output("v_declared"), None, "a type that allows any value declares no schema");
     assert_eq!(output("v_typed").unwrap()["required"], json!(["titles"]));
 }
 
@@ -146,7 +146,7 @@ async fn d11_unit_is_an_argument_type() {
     }
     assert_eq!(client.call_text("demo_ping", json!({})).await, "pong");
     assert_eq!(client.call_text("demo_none", json!({})).await, "none");
-    assert_eq!(client.call_text("demo_ping", json!({"unasked": 1})).await, "pong", "as for a struct");
+    assert_eq!(client.call_text("demo_ping", json!({"extra": 1})).await, "pong", "as for a struct");
 }
 
 #[tokio::test]
@@ -173,6 +173,6 @@ async fn d11_a_closure_that_returns_a_list_is_a_provider() {
     };
     assert_eq!(names(later).await, expected);
     assert_eq!(names(vec![shared]).await, expected);
-    let fails = || Err::<Vec<Arc<dyn Tool>>, _>(std::io::Error::other("the registry is away"));
-    assert_eq!(names(fails).await, Err("cannot list tools: the registry is away".to_owned()));
+    let fails = || Err::<Vec<Arc<dyn Tool>>, _>(std::io::Error::other("the registry is offline"));
+    assert_eq!(names(fails).await, Err("cannot list tools: the registry is offline".to_owned()));
 }

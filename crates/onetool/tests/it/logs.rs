@@ -1,4 +1,4 @@
-//! L2, L3 and L4: what is logged and told, what never is, and where nothing is written.
+//! L2, L3 and L4: what is logged, secrets that never appear, and paths that are never written.
 
 use onetool::{CallContext, JsonObject, ToolError, tool_fn};
 use onetool_testkit::CapturedLogs;
@@ -44,7 +44,10 @@ async fn l3_the_log_has_outcome_and_sizes_and_never_a_value() {
     ] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
-    assert!(text.contains(r#"reason="cannot use ***""#), "a handler's reason without what it quotes: {text}");
+    assert!(
+        text.contains(r#"reason="cannot use ***""#),
+        "a handler's reason, with argument values redacted: {text}"
+    );
     assert!(!text.contains("canary-value"), "{text}");
 }
 
@@ -66,7 +69,7 @@ async fn l3_code_is_logged_by_its_length_and_hash() {
 }
 
 #[tokio::test]
-async fn l2_a_secret_is_in_no_answer_about_the_gateway_itself() {
+async fn l2_a_secret_is_in_no_result_about_the_gateway_itself() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("secrets.yaml"), "KEY: canary-secret-4711\n").unwrap();
     let yaml = r#"
@@ -80,7 +83,7 @@ output: {max_inline_size: 10}
         let output = gateway.server().call(name, object(args), CallContext::detached()).await.unwrap();
         serde_json::to_string(&output).unwrap()
     };
-    // A call whose answer is the secret itself, so that the store and the statistics have seen it.
+    // A call that returns the secret itself, so that it passes through the store and the statistics.
     assert!(call("demo.env", json!({})).await.contains("canary-secret"));
     for function in ["ot.config", "ot.health", "ot.tools", "ot.packs", "ot.help", "ot.snippets"] {
         let text = call(function, json!({})).await;
@@ -93,7 +96,7 @@ output: {max_inline_size: 10}
 }
 
 #[tokio::test]
-async fn l4_no_path_that_an_agent_gives_leads_out_of_the_working_directory() {
+async fn l4_no_path_from_an_agent_leads_out_of_the_working_directory() {
     let folder = TempDir::new().unwrap();
     let root = folder.path().join("work");
     std::fs::create_dir(&root).unwrap();
@@ -101,8 +104,8 @@ async fn l4_no_path_that_an_agent_gives_leads_out_of_the_working_directory() {
     let gateway = gateway_with_run(&root, "version: 1\n", |_| {});
     for output in ["../out.html", "/tmp/onetool-l4.html", "link/out.html", "a/../../out.html"] {
         let args = object(json!({"output": output}));
-        let answer = gateway.server().call("ot.stats", args, CallContext::detached()).await.unwrap();
-        let text = answer.content[0].as_text().unwrap();
+        let result = gateway.server().call("ot.stats", args, CallContext::detached()).await.unwrap();
+        let text = result.content[0].as_text().unwrap();
         assert!(text.starts_with(&format!("Error: Cannot write to '{output}': ")), "{text}");
     }
     let outside: Vec<_> =

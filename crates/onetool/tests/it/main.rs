@@ -1,6 +1,6 @@
-//! The library at its boundary: a real MCP client, a real server, in one process or over loopback.
+//! Integration tests of the library: a real MCP client and a real server, in one process or over loopback.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod agent_reload;
 mod bad_input;
@@ -45,7 +45,7 @@ use serde_json::Value;
 /// The argument of most tools here.
 #[derive(Deserialize, JsonSchema)]
 struct Text {
-    /// What to work on.
+    /// The input.
     text: String,
 }
 
@@ -57,7 +57,7 @@ fn object(value: Value) -> JsonObject {
     value.as_object().cloned().unwrap()
 }
 
-/// Loads a configuration from its text, out of a folder of its own.
+/// Writes a configuration to `folder` and loads it.
 fn config(folder: &Path, yaml: &str) -> Config {
     let path = folder.join("onetool.yaml");
     std::fs::write(&path, yaml).unwrap();
@@ -72,7 +72,7 @@ fn gateway(folder: &Path, yaml: &str) -> Gateway {
 fn gateway_with_run(folder: &Path, yaml: &str, register: impl FnOnce(&Server)) -> Gateway {
     let worker = Some(onetool_testkit::worker());
     let options = GatewayOptions { worker, directory: folder.to_owned(), ..options() };
-    // Aliases may stand for tools that a program registers, so those have to be there first.
+    // Aliases may refer to the tools that `register` adds, so those must exist before the aliases are loaded.
     let gateway = Gateway::new(without_aliases(config(folder, yaml)), options).unwrap();
     register(gateway.server());
     gateway.reload(config(folder, yaml)).unwrap();
@@ -84,22 +84,22 @@ fn without_aliases(mut config: Config) -> Config {
     config
 }
 
-/// The tools that every list of a gateway has; `run` only where code can be run.
+/// The tools on every list of a gateway; `run` only if code can be run.
 const SURFACE: [&str; 5] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active"];
 
-/// Returns the names on a client's list beyond those that every list has.
+/// Returns the names on a client's list except those that every list has.
 async fn beyond_surface(client: &Client) -> Vec<String> {
     client.tool_names().await.into_iter().filter(|name| !SURFACE.contains(&name.as_str())).collect()
 }
 
-/// What the program around a gateway hands in, in these tests.
+/// The gateway options of these tests.
 fn options() -> GatewayOptions {
     let children = ChildEnvironment::from([("PATH", "/usr/local/bin:/usr/bin:/bin")]);
     GatewayOptions { children, ..GatewayOptions::default() }
 }
 
 #[test]
-fn every_file_of_this_folder_is_a_module() {
+fn every_file_of_this_directory_is_a_module() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let main = std::fs::read_to_string(folder.join("main.rs")).unwrap();
     for entry in std::fs::read_dir(folder).unwrap() {

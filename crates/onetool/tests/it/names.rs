@@ -22,10 +22,10 @@ fn register(server: &Server, name: &str) -> Result<(), RegisterError> {
     }))
 }
 
-/// Names that are one when flattened.
+/// Names that collide when flattened.
 const COLLIDING: [(&str, &str); 2] = [("a", "b_c"), ("a_b", "c")];
 
-/// Makes the description of an API with one operation, which nobody calls.
+/// Returns the description of an API with one operation, which is never called.
 fn description(operation: &str) -> String {
     json!({
         "openapi": "3.1.0",
@@ -40,7 +40,7 @@ fn origin(operation: &str) -> Origin {
     Origin::Text { text: description(operation), base: None }
 }
 
-/// Writes descriptions of APIs beside the configuration; returns the section that names them.
+/// Writes API descriptions next to the configuration; returns the section that configures them.
 fn apis(folder: &Path, apis: &[(&str, &str)]) -> String {
     let section = apis.iter().map(|(pack, operation)| {
         std::fs::write(folder.join(format!("{pack}.json")), description(operation)).unwrap();
@@ -53,8 +53,8 @@ fn flat_name(server: &Server, name: &str) -> String {
     server.catalog().resolve(name).unwrap().flat_name().to_owned()
 }
 
-/// Checks that every name, as it is listed or searched, stands for the tool that is listed under it.
-async fn agrees(server: &Server) {
+/// Checks that every flat or canonical name resolves to the tool that is listed under it.
+async fn assert_names_resolve(server: &Server) {
     let catalog = server.catalog();
     for entry in catalog.tools() {
         for name in [entry.flat_name(), entry.name().as_str()] {
@@ -69,7 +69,7 @@ async fn agrees(server: &Server) {
 }
 
 #[tokio::test]
-async fn n1_names_of_the_gateway_cannot_be_taken() {
+async fn n1_names_of_the_gateway_are_reserved() {
     let folder = TempDir::new().unwrap();
     for name in ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot.tools"] {
         let yaml = format!("tools:\n  - {{name: {name}, description: d, command: [echo]}}\n");
@@ -110,7 +110,7 @@ async fn n2_arguments_are_validated_on_every_path() {
 }
 
 #[tokio::test]
-async fn n4_odd_and_long_names_stay_callable() {
+async fn n4_unusual_and_long_names_stay_callable() {
     let server = server();
     let long = format!("pack.{}", "long_".repeat(40));
     let names = ["github.get-issue", "a.b_c", "übung.größe", "x.ä/b:c", long.as_str()];
@@ -131,15 +131,15 @@ async fn n4_odd_and_long_names_stay_callable() {
 }
 
 #[tokio::test]
-async fn n4_d1_names_of_two_sources_that_collide_when_flattened_are_told_apart() {
+async fn n4_d1_names_of_two_sources_that_collide_when_flattened_stay_distinct() {
     let folder = TempDir::new().unwrap();
     let gateway = Gateway::new(config(folder.path(), &apis(folder.path(), &COLLIDING)), options()).unwrap();
     gateway.connected().await;
     let mut flat = COLLIDING.map(|(pack, tool)| flat_name(gateway.server(), &format!("{pack}.{tool}")));
-    let apart: Vec<String> =
+    let renamed: Vec<String> =
         gateway.server().catalog().renamed_apart().map(|it| it.flat_name().to_owned()).collect();
-    assert_eq!(apart, ["a_b_c_2"]);
-    agrees(gateway.server()).await;
+    assert_eq!(renamed, ["a_b_c_2"]);
+    assert_names_resolve(gateway.server()).await;
     flat.sort();
     assert_eq!(flat, ["a_b_c", "a_b_c_2"]);
 }
@@ -178,7 +178,7 @@ async fn d1_a_tool_from_code_never_takes_the_flat_name_of_an_api() {
         error.to_string().contains("clients already see tool 'pets.get_pet' as 'pets_get_pet'"),
         "{error}"
     );
-    agrees(&server).await;
+    assert_names_resolve(&server).await;
     let extra: Vec<Arc<dyn Tool>> =
         vec![Arc::new(tool_fn("pets_get_pet", "", |_: JsonObject, _: CallContext| async { "" }))];
     let error = Server::builder().pack(api().await).extra_tools(extra).build().err().unwrap();
@@ -189,7 +189,7 @@ async fn d1_a_tool_from_code_never_takes_the_flat_name_of_an_api() {
 }
 
 #[tokio::test]
-async fn d1_two_tools_of_the_configuration_with_one_flat_name_are_an_error_with_its_place() {
+async fn d1_two_configured_tools_with_the_same_flat_name_are_an_error_with_its_location() {
     let folder = TempDir::new().unwrap();
     let yaml = "tools:\n  - {name: a.b_c, description: d, command: [echo]}\n  - {name: a_b.c, description: d, command: [echo]}\n";
     let error = Gateway::new(config(folder.path(), yaml), options()).err().unwrap();
@@ -198,7 +198,7 @@ async fn d1_two_tools_of_the_configuration_with_one_flat_name_are_an_error_with_
 }
 
 #[tokio::test]
-async fn d1_a_reload_gives_names_as_a_fresh_start_does() {
+async fn d1_a_reload_assigns_the_same_names_as_a_fresh_start() {
     let folder = TempDir::new().unwrap();
     let apis = apis(folder.path(), &[("pets", "get_pet")]);
     let own = format!("{apis}tools:\n  - {{name: pets_get_pet, description: d, command: [printf, own]}}\n");
@@ -211,14 +211,14 @@ async fn d1_a_reload_gives_names_as_a_fresh_start_does() {
     fresh.connected().await;
     for gateway in [&gateway, &fresh] {
         assert_eq!(flat_name(gateway.server(), "pets.get_pet"), "pets_get_pet_2");
-        agrees(gateway.server()).await;
+        assert_names_resolve(gateway.server()).await;
         let client = Client::connect(gateway.server()).await;
         assert_eq!(client.call_text("pets_get_pet", json!({})).await, "own");
     }
 
     gateway.reload(config(folder.path(), &apis)).unwrap();
     assert_eq!(flat_name(gateway.server(), "pets.get_pet"), "pets_get_pet");
-    agrees(gateway.server()).await;
+    assert_names_resolve(gateway.server()).await;
 }
 
 #[tokio::test]
@@ -232,11 +232,14 @@ async fn n5_every_listed_schema_is_an_object_without_a_union_at_the_top() {
     assert_eq!(schema, json!({"type": "object", "properties": {"a": {}, "b": {}}}));
     assert_eq!(client.call_text("demo_union", json!({"a": 1})).await, "ran");
     let neither = client.call_text("demo_union", json!({})).await;
-    assert!(neither.starts_with("error: schema validation failed"), "the original still decides: {neither}");
+    assert!(
+        neither.starts_with("error: schema validation failed"),
+        "the original schema still applies: {neither}"
+    );
 }
 
 #[tokio::test]
-async fn renamed_tools_give_their_new_name() {
+async fn renamed_tools_report_their_new_name() {
     let folder = TempDir::new().unwrap();
     let yaml = "
 renames: {old_name: demo.new}

@@ -1,4 +1,4 @@
-//! Tools that are written in Python: files that are packs, and the code of declared tools.
+//! Tools in Python: pack files, and the code of declared tools.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ def now(city: str, days: int = 1) -> list:
 
     Args:
         city: Name of the city.
-        days: How many days.
+        days: Number of days.
     """
     return [_line(city, day) for day in range(days)]
 
@@ -31,14 +31,14 @@ def fail(kind: str):
     return {}[kind]
 
 async def both(a: str, b: str):
-    """Asks for two at once."""
+    """Makes two calls concurrently."""
     import asyncio
     first, second = await asyncio.gather(demo.shout(a), demo.shout(b))
     return [first, second]
 
-def circle(n: int = 0):
+def cycle(n: int = 0):
     """Calls itself through the gateway."""
-    return weather.circle(n=n + 1)
+    return weather.cycle(n=n + 1)
 "#;
 
 fn write_pack(folder: &Path, name: &str, source: &str) {
@@ -80,14 +80,14 @@ async fn a_file_is_a_pack_whose_functions_call_other_tools() {
     assert_eq!(run(&client, joined).await, expected);
     assert_eq!(client.call_text("weather_now", json!({"city": "Ulm"})).await, r#"["SUNNY IN ULM ON DAY 0"]"#);
     let wrong = client.call("weather_now", json!({"town": "Ulm"})).await.unwrap();
-    assert_eq!(wrong["isError"], true, "checked before any code runs: {wrong}");
+    assert_eq!(wrong["isError"], true, "validated before any code runs: {wrong}");
 
     let pack = run(&client, "ot.packs(pattern='weather', info='full')").await;
     assert!(pack.contains("Weather for cities.") && pack.contains("Fetch current weather."), "{pack}");
 }
 
 #[tokio::test]
-async fn what_a_pack_raises_can_be_caught_by_its_kind() {
+async fn exceptions_of_a_pack_can_be_caught_by_type() {
     let folder = TempDir::new().unwrap();
     write_pack(folder.path(), "weather.py", WEATHER);
     let gateway = with_shout(folder.path(), "version: 1\n");
@@ -99,12 +99,12 @@ async fn what_a_pack_raises_can_be_caught_by_its_kind() {
     let text = uncaught["content"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("KeyError: 'other' (weather.py, line 20)"), "{text}");
     let text =
-        run(&client, "try:\n    weather.circle()\nexcept Exception as error:\n    r = str(error)\nr").await;
+        run(&client, "try:\n    weather.cycle()\nexcept Exception as error:\n    r = str(error)\nr").await;
     assert!(text.contains("more than 8 levels deep"), "{text}");
 }
 
 #[tokio::test]
-async fn a_broken_pack_is_named_and_takes_nothing_away() {
+async fn a_broken_pack_is_reported_and_does_not_affect_others() {
     let folder = TempDir::new().unwrap();
     write_pack(folder.path(), "weather.py", WEATHER);
     write_pack(folder.path(), "broken.py", "def f(:\n");
@@ -126,7 +126,7 @@ async fn a_broken_pack_is_named_and_takes_nothing_away() {
 }
 
 #[tokio::test]
-async fn ot_5_1_a_reload_picks_edits_of_packs_up_or_changes_nothing() {
+async fn ot_5_1_a_reload_applies_edits_of_packs_or_changes_nothing() {
     let folder = TempDir::new().unwrap();
     write_pack(folder.path(), "weather.py", WEATHER);
     let gateway = with_shout(folder.path(), "version: 1\n");
@@ -171,7 +171,7 @@ tools:
 }
 
 #[test]
-fn a_declared_tool_that_is_no_python_is_refused_with_its_place() {
+fn a_declared_tool_with_invalid_python_is_rejected_with_its_location() {
     let folder = TempDir::new().unwrap();
     let yaml = "tools:\n  - {name: a.b, description: d, python: 'x ='}\n";
     let error = Gateway::new(config(folder.path(), yaml), options()).err().unwrap();
@@ -180,15 +180,15 @@ fn a_declared_tool_that_is_no_python_is_refused_with_its_place() {
     assert!(message.contains("invalid Python on line 1"), "{message}");
 }
 
-/// Every revision gets the answer of a tool that returns a list; only the newest gets it as data.
+/// Every revision gets the result of a tool that returns a list as text; only the newest gets it as data, too.
 #[tokio::test]
-async fn data_that_is_no_object_goes_only_where_the_revision_takes_it() {
+async fn data_that_is_not_an_object_is_sent_only_if_the_revision_allows_it() {
     let folder = TempDir::new().unwrap();
     write_pack(folder.path(), "weather.py", WEATHER);
     let gateway = with_shout(folder.path(), "version: 1\n");
     let structured = async |client: &Client| -> (Value, Value) {
-        let mut answer = client.call("weather_now", json!({"city": "Ulm"})).await.unwrap();
-        (answer["structuredContent"].take(), answer["content"][0]["text"].take())
+        let mut result = client.call("weather_now", json!({"city": "Ulm"})).await.unwrap();
+        (result["structuredContent"].take(), result["content"][0]["text"].take())
     };
     let list = json!(["SUNNY IN ULM ON DAY 0"]);
     let text = Value::from(list.to_string());
@@ -199,7 +199,7 @@ async fn data_that_is_no_object_goes_only_where_the_revision_takes_it() {
 }
 
 #[tokio::test]
-async fn d5_what_a_function_is_annotated_to_return_is_told() {
+async fn d5_the_return_annotation_of_a_function_is_listed() {
     let folder = TempDir::new().unwrap();
     write_pack(
         folder.path(),
@@ -216,6 +216,6 @@ async fn d5_what_a_function_is_annotated_to_return_is_told() {
     assert_eq!(text.matches("returns: ").count(), 2, "{text}");
     let card = client.call_text("ot_help", json!({"query": "typed.plain"})).await;
     assert!(card.contains("## Returns\ndict[str, list[int]]\n"), "{card}");
-    // It documents, and does not bind: Python does not check it either.
+    // The annotation is documentation only; like Python, the gateway does not check it.
     assert_eq!(client.call_text("typed_quoted", json!({})).await, "1");
 }

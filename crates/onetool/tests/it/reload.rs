@@ -1,4 +1,4 @@
-//! R6: a new configuration is in force at once and whole, or not at all.
+//! R6: a reload applies a new configuration immediately and completely, or not at all.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use tokio::sync::Notify;
 
 use crate::{beyond_surface, config, gateway};
 
-fn tool(name: &str, says: &str) -> String {
-    format!("  - {{name: {name}, description: d, command: [printf, {says}]}}\n")
+fn tool(name: &str, output: &str) -> String {
+    format!("  - {{name: {name}, description: d, command: [printf, {output}]}}\n")
 }
 
 #[tokio::test]
-async fn r6_a_broken_configuration_leaves_the_old_one_in_force_and_names_the_line() {
+async fn r6_a_broken_configuration_keeps_the_old_one_active_and_names_the_line() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), &format!("tools:\n{}", tool("demo.a", "one")));
     let broken = folder.path().join("onetool.yaml");
@@ -29,7 +29,7 @@ async fn r6_a_broken_configuration_leaves_the_old_one_in_force_and_names_the_lin
         "{error}"
     );
 
-    // One that can be read but not carried out changes nothing either.
+    // One that parses but cannot be applied changes nothing either.
     let clashing = format!("tools:\n{}{}", tool("demo.b", "two"), tool("run", "x"));
     let error = gateway.reload(config(folder.path(), &clashing)).unwrap_err();
     assert_eq!(error.location().unwrap().line, 3);
@@ -39,19 +39,19 @@ async fn r6_a_broken_configuration_leaves_the_old_one_in_force_and_names_the_lin
 }
 
 #[tokio::test]
-async fn r6_a_good_one_is_in_force_at_once_and_drops_no_call() {
+async fn r6_a_valid_configuration_is_active_immediately_and_drops_no_call() {
     let folder = TempDir::new().unwrap();
     let gateway =
         gateway(folder.path(), &format!("tools:\n{}{}", tool("demo.a", "one"), tool("demo.b", "x")));
-    let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (handler_started, handler_goes_on) = (started.clone(), go_on.clone());
+    let (started, resume) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (handler_started, handler_resume) = (started.clone(), resume.clone());
     gateway
         .server()
         .register_tool(tool_fn("code.slow", "", move |_: JsonObject, _: CallContext| {
-            let (started, go_on) = (handler_started.clone(), handler_goes_on.clone());
+            let (started, resume) = (handler_started.clone(), handler_resume.clone());
             async move {
                 started.notify_one();
-                go_on.notified().await;
+                resume.notified().await;
                 "not lost"
             }
         }))
@@ -72,7 +72,7 @@ async fn r6_a_good_one_is_in_force_at_once_and_drops_no_call() {
     assert_eq!(beyond_surface(&client).await, ["code_slow", "demo_a", "demo_c"]);
     assert_eq!(client.call_text("demo_a", json!({})).await, "two");
 
-    go_on.notify_one();
+    resume.notify_one();
     let output = tokio::time::timeout(Duration::from_secs(10), slow).await.unwrap().unwrap().unwrap();
     assert_eq!(output.content[0].as_text(), Some("not lost"));
 }

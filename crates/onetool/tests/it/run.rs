@@ -1,6 +1,4 @@
-//! RUN: the `run` tool, from a client's command to the answer.
-
-use std::time::Duration;
+//! RUN: the `run` tool, from a client's command to the result.
 
 use onetool::{CallContext, Gateway, Json, JsonObject, ToolOutput, tool_fn};
 use onetool_testkit::Client;
@@ -30,17 +28,21 @@ struct Setup {
 }
 
 async fn setup() -> Setup {
+    setup_with(CONFIG).await
+}
+
+async fn setup_with(config: &str) -> Setup {
     let folder = TempDir::new().unwrap();
-    let gateway = gateway_with_run(folder.path(), CONFIG, |server| {
+    let gateway = gateway_with_run(folder.path(), config, |server| {
         let tool = tool_fn("demo.shout", "Makes text loud.", |args: Text, _: CallContext| async move {
             args.text.to_uppercase()
         });
         server.register_tool(tool).unwrap();
-        let tool = tool_fn("demo.data", "Gives data.", |_: JsonObject, _: CallContext| async {
+        let tool = tool_fn("demo.data", "Returns data.", |_: JsonObject, _: CallContext| async {
             Json(json!({"n": [1, 2], "s": "x"}))
         });
         server.register_tool(tool).unwrap();
-        let tool = tool_fn("demo.json", "Gives JSON text.", |_: JsonObject, _: CallContext| async {
+        let tool = tool_fn("demo.json", "Returns JSON text.", |_: JsonObject, _: CallContext| async {
             r#"{"a": {"b": 1}}"#
         });
         server.register_tool(tool).unwrap();
@@ -48,10 +50,11 @@ async fn setup() -> Setup {
             ToolOutput::error(format!("no {}", args.text))
         });
         server.register_tool(tool).unwrap();
-        let tool = tool_fn("demo.slow", "Takes 200 ms.", |args: Text, _: CallContext| async move {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            args.text
-        });
+        let tool =
+            tool_fn("demo.later", "Does not return immediately.", |args: Text, _: CallContext| async {
+                tokio::task::yield_now().await;
+                args.text
+            });
         server.register_tool(tool).unwrap();
         let four = std::sync::Arc::new(tokio::sync::Barrier::new(4));
         let tool = tool_fn("demo.meet", "Waits for three others.", move |args: Text, _: CallContext| {
@@ -63,7 +66,9 @@ async fn setup() -> Setup {
         });
         server.register_tool(tool).unwrap();
         let tool =
-            tool_fn("odd.get-issue", "Has an odd name.", |_: JsonObject, _: CallContext| async { "issue" });
+            tool_fn("unusual.get-issue", "Has an unusual name.", |_: JsonObject, _: CallContext| async {
+                "issue"
+            });
         server.register_tool(tool).unwrap();
     });
     let client = Client::connect(gateway.server()).await;
@@ -77,7 +82,7 @@ impl Setup {
 }
 
 #[tokio::test]
-async fn dsc_5_1_run_says_what_it_does() {
+async fn dsc_5_1_run_is_annotated() {
     let setup = setup().await;
     let (tools, _) = setup.client.list_tools().await;
     let run = tools.iter().find(|tool| tool["name"] == "run").unwrap();
@@ -96,7 +101,7 @@ async fn run_2_1_the_last_expression_or_a_return_is_the_result() {
 }
 
 #[tokio::test]
-async fn run_2_2_no_value_and_none_are_said_after_what_was_printed() {
+async fn run_2_2_no_value_and_none_are_reported_after_printed_text() {
     let setup = setup().await;
     assert_eq!(setup.run("x = 1").await, "(no value: the last statement is not an expression)");
     assert_eq!(setup.run("print('a')\nprint('b')\nNone").await, "a\nb\nNone");
@@ -107,7 +112,7 @@ async fn run_2_2_no_value_and_none_are_said_after_what_was_printed() {
 }
 
 #[tokio::test]
-async fn run_2_3_values_are_written_plainly() {
+async fn run_2_3_values_are_written_without_nested_quoting() {
     let setup = setup().await;
     assert_eq!(setup.run("'text'").await, "text");
     assert_eq!(setup.run("{'a': [1, None, True], 'b': 'ü'}").await, r#"{"a":[1,null,true],"b":"ü"}"#);
@@ -120,7 +125,7 @@ async fn run_2_3_values_are_written_plainly() {
 }
 
 #[tokio::test]
-async fn run_2_4_an_answer_of_ot_is_yaml_and_inside_data_it_is_data() {
+async fn run_2_4_a_result_of_ot_is_yaml_and_inside_data_it_is_data() {
     let setup = setup().await;
     assert_eq!(setup.run("ot.tools(pattern='shout', info='list')").await, "[demo.shout]");
     assert_eq!(setup.run("x = ot.tools(pattern='shout', info='list')\nx").await, "[demo.shout]");
@@ -160,7 +165,7 @@ async fn run_3_2_an_abbreviated_parameter_is_accepted() {
 }
 
 #[tokio::test]
-async fn run_3_3_what_is_unknown_comes_with_help() {
+async fn run_3_3_errors_for_unknown_names_suggest_known_ones() {
     let setup = setup().await;
     let text = setup.run("x = 1\ndmo.shout(text='a')").await;
     assert!(
@@ -184,16 +189,16 @@ async fn run_3_3_what_is_unknown_comes_with_help() {
 }
 
 #[tokio::test]
-async fn run_3_4_names_that_are_no_identifiers_are_callable() {
+async fn run_3_4_names_that_are_not_identifiers_are_callable() {
     let setup = setup().await;
-    assert_eq!(setup.run("odd.get_issue()").await, "issue");
-    assert_eq!(setup.run("x = odd.get_issue()\nx").await, "issue");
+    assert_eq!(setup.run("unusual.get_issue()").await, "issue");
+    assert_eq!(setup.run("x = unusual.get_issue()\nx").await, "issue");
 }
 
 #[tokio::test]
 async fn run_3_5_gathered_and_pooled_calls_run_at_the_same_time() {
     let setup = setup().await;
-    // Calls that come one after another would wait for the other three until the run's time is over.
+    // Sequential calls would wait for the other three until the time limit of the run.
     for code in [
         "import asyncio\nawait asyncio.gather(*[demo.meet(text=str(i)) for i in range(4)])",
         "import asyncio\ntasks = [demo.meet(text=str(i)) for i in range(4)]\nr = await asyncio.gather(*tasks)\nr",
@@ -201,7 +206,7 @@ async fn run_3_5_gathered_and_pooled_calls_run_at_the_same_time() {
     ] {
         assert_eq!(setup.run(code).await, r#"["0","1","2","3"]"#, "{code}");
     }
-    assert_eq!(setup.run("t = demo.slow(text='a')\nx = await t\nx").await, "a");
+    assert_eq!(setup.run("t = demo.later(text='a')\nx = await t\nx").await, "a");
     assert_eq!(setup.run("[demo.shout(text=c) for c in 'ab']").await, r#"["A","B"]"#);
 }
 
@@ -226,7 +231,7 @@ async fn run_4_1_a_snippet_is_filled_in_and_run_and_values_stay_data() {
 }
 
 #[tokio::test]
-async fn run_4_2_what_is_wrong_with_a_snippet_is_named() {
+async fn run_4_2_errors_in_snippet_calls_are_named() {
     let setup = setup().await;
     let text = setup.run("$gret name=x").await;
     assert!(text.starts_with("error: ") && text.contains("gret") && text.contains("greet"), "{text}");
@@ -242,14 +247,14 @@ async fn run_4_3_alias_names_in_strings_stay() {
 }
 
 #[tokio::test]
-async fn run_5_1_a_large_output_is_stored_and_the_answer_small() {
+async fn run_5_1_a_large_output_is_stored_and_the_result_is_small() {
     let setup = setup().await;
-    let answer = setup
+    let result = setup
         .client
         .call("run", json!({"command": "x = ['line %d' % i for i in range(2000)]\nx"}))
         .await
         .unwrap();
-    let text = answer["content"][0]["text"].as_str().unwrap();
+    let text = result["content"][0]["text"].as_str().unwrap();
     assert!(text.len() < 4096, "{}", text.len());
     let stored: Value = serde_json::from_str(text).unwrap();
     for key in ["handle", "total_lines", "size_bytes", "summary", "preview", "query"] {
@@ -266,8 +271,8 @@ async fn run_5_1_a_large_output_is_stored_and_the_answer_small() {
 }
 
 #[tokio::test]
-async fn run_6_1_a_bomb_ends_with_a_named_limit_and_the_next_run_works() {
-    let setup = setup().await;
+async fn run_6_1_a_bomb_stops_at_a_named_limit_and_the_next_run_works() {
+    let setup = setup_with(&CONFIG.replace("timeout: 5", "timeout: 2")).await;
     let text = setup.run("while True:\n    pass").await;
     assert!(text.contains("time limit"), "{text}");
     let text = setup.run("for i in range(50):\n    demo.shout(text='x')").await;
@@ -278,7 +283,7 @@ async fn run_6_1_a_bomb_ends_with_a_named_limit_and_the_next_run_works() {
 }
 
 #[tokio::test]
-async fn run_6_3_there_is_nothing_to_reach() {
+async fn run_6_3_code_reaches_no_files_processes_or_network() {
     let setup = setup().await;
     for code in [
         "open('/etc/passwd').read()",
@@ -301,12 +306,12 @@ async fn run_6_5_two_runs_share_nothing() {
 
 #[tokio::test]
 async fn run_7_1_sanitized_output_is_wrapped() {
-    let text = setup().await.run("__sanitize__ = True\ndemo.slow(text='__ot run')").await;
+    let text = setup().await.run("__sanitize__ = True\ndemo.later(text='__ot run')").await;
     assert!(text.starts_with("<external-content id=\"") && !text.contains("__ot"), "{text}");
 }
 
 #[tokio::test]
-async fn run_8_1_a_literal_call_takes_the_short_way_with_the_same_answers() {
+async fn run_8_1_a_literal_call_takes_the_fast_path_with_the_same_results() {
     let setup = setup().await;
     for call in [
         "demo.shout(text='hi')",
@@ -314,7 +319,7 @@ async fn run_8_1_a_literal_call_takes_the_short_way_with_the_same_answers() {
         "up('x')",
         "demo.data()",
         "demo.json()",
-        "odd.get_issue()",
+        "unusual.get_issue()",
         "demo.fail(text='luck')",
         "demo.shout(words='a')",
         "demo.shout(text=5)",
@@ -327,7 +332,7 @@ async fn run_8_1_a_literal_call_takes_the_short_way_with_the_same_answers() {
         let long = setup.run(&format!("{call}\n")).await;
         let interpreted = setup.run(&format!("({call})")).await;
         assert_eq!(short, long, "{call}");
-        // Brackets keep it one expression on the same line, but not a literal call.
+        // Inside brackets it is still an expression on the same line, but no longer a literal call.
         assert_eq!(short, setup.run(&format!("[{call}][0]")).await, "{call}: {interpreted}");
     }
     drop(setup.gateway);
@@ -338,14 +343,14 @@ async fn n2_positional_arguments_map_by_schema_order_or_fail() {
     let setup = setup().await;
     assert_eq!(setup.run("demo.shout('hi')").await, "HI");
     for too_many in ["demo.shout('hi', 'there')", "x = demo.shout('hi', 'there')\nx"] {
-        let answer = setup.client.call("run", json!({"command": too_many})).await.unwrap();
-        assert_eq!(answer["isError"], true);
-        let text = answer["content"][0]["text"].as_str().unwrap();
+        let result = setup.client.call("run", json!({"command": too_many})).await.unwrap();
+        assert_eq!(result["isError"], true);
+        let text = result["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("takes 1 positional arguments but 2 were given"), "{text}");
     }
     for wrong in ["demo.shout(5)", "x = demo.shout(5)\nx"] {
-        let answer = setup.client.call("run", json!({"command": wrong})).await.unwrap();
-        assert_eq!(answer["isError"], true, "checked as any other argument: {answer}");
+        let result = setup.client.call("run", json!({"command": wrong})).await.unwrap();
+        assert_eq!(result["isError"], true, "validated like any other argument: {result}");
     }
 }
 
@@ -360,7 +365,7 @@ async fn l7_text_of_51_kb_in_three_lines_is_paged_and_searched_and_never_another
     let (mut text, mut offset) = (String::new(), 1);
     loop {
         let page = setup.run(&format!("ot.result(handle='{handle}', offset={offset})")).await;
-        // As it is, not in the place of a handle; the limit is 2000 bytes here.
+        // The page is returned inline, not replaced by another handle; the limit is 2000 bytes here.
         assert!(page.starts_with("lines:\n  - ") && page.len() <= 2000, "{page}");
         let page: Value = serde_saphyr::from_str(&page).unwrap();
         assert_eq!(page["total_lines"], stored["total_lines"]);
@@ -378,7 +383,7 @@ async fn l7_text_of_51_kb_in_three_lines_is_paged_and_searched_and_never_another
     assert_eq!(
         setup.run(&search).await,
         r#"[1,"need"]"#,
-        "found where it begins, though it goes on in the next piece"
+        "found where it starts, although it continues on the next line"
     );
 }
 
@@ -399,7 +404,7 @@ snippets:
   typed:
     description: Shows its values.
     params:
-      text: {type: string, description: A text}
+      text: {type: string, description: Some text}
       count: {type: integer, default: 5}
       ratio: {type: number, default: 0.5}
       flag: {type: boolean, default: false}
@@ -433,7 +438,7 @@ async fn d5_values_of_a_snippet_are_read_and_checked_by_their_type() {
     }
     let full = run("ot.snippets(pattern='typed', info='full')").await;
     for line in [
-        "  text: {type: string, description: \"A text\"}\n",
+        "  text: {type: string, description: \"Some text\"}\n",
         "  count: {type: integer, default: 5}\n",
         "  tags: {type: array, default: []}\n",
         "  more: {type: object, required: false}\n",
@@ -443,9 +448,9 @@ async fn d5_values_of_a_snippet_are_read_and_checked_by_their_type() {
     }
 }
 
-/// A program sees the tools that were there when it began, to its end.
+/// A program sees the tools that existed when it started, until it ends.
 #[tokio::test]
-async fn str_4_a_program_keeps_the_catalog_that_it_began_with() {
+async fn str_4_a_program_keeps_the_catalog_that_it_started_with() {
     let it = setup().await;
     let server = it.gateway.server().clone();
     let remove = tool_fn("demo.remove", "Removes demo.shout.", move |_: JsonObject, _: CallContext| {

@@ -1,12 +1,13 @@
-//! S1, S2, S4: what code may use, seen by real clients while others keep working.
+//! S1, S2, S4: limits of code, with real clients while others keep working.
 
 use std::pin::pin;
-use std::time::Duration;
+use std::sync::Arc;
 
 use onetool::{CallContext, Server, tool_fn};
 use onetool_testkit::{Client, Era};
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::sync::Barrier;
 
 use crate::ways::{Connected, Ways, run};
 use crate::{Text, gateway_with_run};
@@ -16,43 +17,47 @@ fn register(server: &Server) {
         args.text.to_uppercase()
     });
     server.register_tool(shout).unwrap();
-    let hang = tool_fn("demo.hang", "Never answers.", |_: Text, _: CallContext| async {
+    let hang = tool_fn("demo.hang", "Never returns.", |_: Text, _: CallContext| async {
         std::future::pending::<String>().await
     });
     server.register_tool(hang).unwrap();
-    let slow = tool_fn("demo.slow", "Takes a moment.", |args: Text, _: CallContext| async move {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        args.text
+    let two = Arc::new(Barrier::new(2));
+    let pair = tool_fn("demo.pair", "Waits for another call.", move |args: Text, _: CallContext| {
+        let two = two.clone();
+        async move {
+            two.wait().await;
+            args.text
+        }
     });
-    server.register_tool(slow).unwrap();
+    server.register_tool(pair).unwrap();
 }
 
 #[tokio::test]
-async fn s1_the_server_answers_while_code_loops_and_the_next_run_works() {
+async fn s1_the_server_responds_while_code_loops_and_the_next_run_works() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway_with_run(folder.path(), "run: {timeout: 1}", register);
     gateway.warm().await;
     for Connected { client, era, way } in Ways::to(gateway.server()).await.all().await {
         let mut looping = pin!(run(&client, "print('on')\nwhile True: pass"));
-        let mut signs = 0;
+        let mut responses = 0;
         let text = loop {
             tokio::select! {
                 text = &mut looping => break text,
                 is_alive = client.is_alive(era) => {
                     assert!(is_alive, "{way}");
-                    signs += 1;
+                    responses += 1;
                 }
             }
         };
         assert_eq!(text, "error: on\ntime limit: the code ran longer than 1 s", "{way}");
-        assert!(signs > 10, "{way}: {signs} signs of life in a second");
+        assert!(responses > 10, "{way}: only {responses} responses in a second");
         assert_eq!(run(&client, "x = 1\nx + 1").await, "2", "{way}");
     }
 }
 
-/// Sends a bomb, and lets another client work as long as it burns.
-async fn burn(bomber: &Client, worker: &Client, bomb: &str) -> String {
-    let mut burning = pin!(run(bomber, bomb));
+/// Runs a bomb while another client works.
+async fn run_bomb(bomber: &Client, worker: &Client, bomb: &str) -> String {
+    let mut bombing = pin!(run(bomber, bomb));
     let mut rounds = 0;
     loop {
         let work = async {
@@ -60,8 +65,8 @@ async fn burn(bomber: &Client, worker: &Client, bomb: &str) -> String {
             (direct, run(worker, "x = [demo.shout(text=c) for c in 'bc']\nx").await)
         };
         tokio::select! {
-            // At least one round of work, however short the bomb.
-            text = &mut burning, if rounds > 0 => return text,
+            // At least one round of work, even if the bomb ends quickly.
+            text = &mut bombing, if rounds > 0 => return text,
             (direct, ran) = work => {
                 assert_eq!((direct.as_str(), ran.as_str()), ("A", r#"["B","C"]"#), "{bomb:.80}");
                 rounds += 1;
@@ -71,21 +76,21 @@ async fn burn(bomber: &Client, worker: &Client, bomb: &str) -> String {
 }
 
 #[tokio::test]
-async fn s2_every_bomb_ends_by_name_while_another_client_works() {
+async fn s2_every_bomb_stops_at_a_named_limit_while_another_client_works() {
     let folder = TempDir::new().unwrap();
     let config = "run: {timeout: 3, memory_mb: 96}";
     let gateway = gateway_with_run(folder.path(), config, register);
     let ways = Ways::to(gateway.server()).await;
     let worker = ways.http(Era::Sessions).await;
     let brackets = "[".repeat(10 << 20);
-    let ends =
+    let any_limit =
         ["time limit", "memory limit", "nesting limit", "result limit", "MemoryError", "RecursionError"];
     let bombs: [(&str, &str, &[&str]); 8] = [
         ("string", "'a' * 10**10", &["MemoryError", "memory limit"]),
         ("doubling", "a = [1]\nwhile True: a = a + a", &["MemoryError", "memory limit"]),
         ("recursion", "def f(n): return f(n + 1) if n < 10**6 else n\nf(0)", &["RecursionError"]),
         ("brackets", &brackets, &["nesting limit"]),
-        ("power", "x = 2**10**9\nlen(str(x))", &ends),
+        ("power", "x = 2**10**9\nlen(str(x))", &any_limit),
         ("regex", "import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')", &["time limit"]),
         (
             "threads",
@@ -97,7 +102,7 @@ async fn s2_every_bomb_ends_by_name_while_another_client_works() {
     for era in Era::BOTH {
         let lines = Client::connect_with(gateway.server(), era).await;
         for (name, bomb, expected) in bombs {
-            let text = burn(&lines, &worker, bomb).await;
+            let text = run_bomb(&lines, &worker, bomb).await;
             assert!(text.starts_with("error: "), "{name}: {text:.200}");
             let text = text.trim_start_matches("error: ");
             let line = text.lines().find(|line| expected.iter().any(|it| line.contains(it)));
@@ -108,7 +113,7 @@ async fn s2_every_bomb_ends_by_name_while_another_client_works() {
 }
 
 #[tokio::test]
-async fn s4_caps_trip_separately_and_by_name_for_every_client() {
+async fn s4_every_limit_applies_separately_and_by_name_for_every_client() {
     let folder = TempDir::new().unwrap();
     let config = "server: {call_timeout: 0.3}\nrun: {timeout: 2, max_calls: 8, max_parallel: 2, max_print: 1000, \
                   max_result: 5000}";
@@ -123,13 +128,13 @@ async fn s4_caps_trip_separately_and_by_name_for_every_client() {
         ("while True: print('x' * 99)", "print limit: the code printed more than 1000 bytes"),
         ("x = 'x' * 6000\nx", "result limit: the result is larger than 5000 bytes"),
         ("import time\ntime.sleep(9)", "time limit: the code ran longer than 2 s"),
-        // A call's own time is another cap: it is raised where the call stands, and the run goes on.
+        // The timeout of a call is another limit: it raises at the call, and the run continues.
         (
             "x = demo.hang(text='a')\nx",
             "ToolError: tool 'demo.hang' did not answer within 0.3 s and was stopped; \
              signature: demo.hang(text: str) (line 1)",
         ),
-        // Waiting on tools, each within its time, does not stop the clock of the run.
+        // Waiting for tools, each within its timeout, counts toward the time limit of the run.
         (
             "while True:\n    try:\n        demo.hang(text='a')\n    except ToolError:\n        pass",
             "time limit: the code ran longer than 2 s",
@@ -144,8 +149,8 @@ async fn s4_caps_trip_separately_and_by_name_for_every_client() {
                 "{way}: {code}"
             );
         }
-        // More calls than may run at once are no mistake.
-        let gathered = "import asyncio\nawait asyncio.gather(*[demo.slow(text=str(i)) for i in range(6)])";
+        // More calls than may run concurrently are not an error.
+        let gathered = "import asyncio\nawait asyncio.gather(*[demo.pair(text=str(i)) for i in range(6)])";
         assert_eq!(run(&client, gathered).await, r#"["0","1","2","3","4","5"]"#, "{way}");
     }
 }

@@ -1,4 +1,4 @@
-//! H4: schemas from outside that would keep a validator busy forever.
+//! H4: external schemas that would keep a validator busy forever.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn doubled(levels: usize) -> Value {
     json!({"type": "object", "$ref": "#/$defs/d0", "$defs": definitions})
 }
 
-/// Accepted as it is, and more work for each item of `list` than anybody should do.
+/// An accepted schema that takes too much work for each item of `list`.
 fn costly() -> Value {
     let mut schema = doubled(17);
     schema["properties"] = json!({"list": {"items": {"$ref": "#/$defs/d0"}}});
@@ -39,7 +39,7 @@ async fn in_front_of(folder: &TempDir, schema: &Value) -> Gateway {
 }
 
 #[tokio::test]
-async fn h4_a_server_s_tool_with_references_that_multiply_is_left_out_and_named() {
+async fn h4_a_server_s_tool_with_exponential_references_is_skipped_and_named() {
     let folder = TempDir::new().unwrap();
     let gateway = in_front_of(&folder, &doubled(31)).await;
     let [report] = &gateway.sources()[..] else { panic!("one server") };
@@ -48,12 +48,12 @@ async fn h4_a_server_s_tool_with_references_that_multiply_is_left_out_and_named(
     assert!(report.notes.iter().any(|it| it == note), "{:?}", report.notes);
     let catalog = gateway.server().catalog();
     assert!(catalog.resolve("up.echo").is_err());
-    assert!(catalog.resolve("up.env").is_ok(), "the others are there");
+    assert!(catalog.resolve("up.env").is_ok(), "the other tools are listed");
     gateway.close().await;
 }
 
 #[tokio::test]
-async fn h4_an_operation_with_references_that_multiply_is_left_out_and_named() {
+async fn h4_an_operation_with_exponential_references_is_skipped_and_named() {
     let folder = TempDir::new().unwrap();
     let schema = doubled(31);
     let definitions = schema["$defs"].to_string().replace("#/$defs/", "#/components/schemas/");
@@ -64,7 +64,7 @@ async fn h4_an_operation_with_references_that_multiply_is_left_out_and_named() {
         "paths": {"/a": {
             "get": operation("fine"),
             "post": {"operationId": "costly", "requestBody": {"content": content}},
-            "put": {"operationId": "answered", "responses": {"200": {"content": content}}},
+            "put": {"operationId": "reply", "responses": {"200": {"content": content}}},
         }},
         "components": {"schemas": serde_json::from_str::<Value>(&definitions).unwrap()},
     });
@@ -77,12 +77,12 @@ async fn h4_an_operation_with_references_that_multiply_is_left_out_and_named() {
     let catalog = gateway.server().catalog();
     assert!(catalog.resolve("api.costly").is_err());
     assert!(catalog.resolve("api.fine").is_ok());
-    let answered = catalog.resolve("api.answered").unwrap();
-    assert!(answered.spec().output_schema.is_none(), "an answer's schema can be done without");
+    let reply = catalog.resolve("api.reply").unwrap();
+    assert!(reply.spec().output_schema.is_none(), "only the output schema is dropped");
 }
 
 #[tokio::test]
-async fn h4_our_own_tool_with_references_that_multiply_is_refused() {
+async fn h4_our_own_tool_with_exponential_references_is_rejected() {
     let spec = ToolSpec { input_schema: object(doubled(31)).into(), ..ToolSpec::new("a", "A.") };
     let tool = dynamic_tool(spec, |_, _| async { "never" });
     match server().register_tool(tool) {
@@ -94,25 +94,25 @@ async fn h4_our_own_tool_with_references_that_multiply_is_refused() {
 }
 
 #[tokio::test]
-async fn h4_a_check_that_takes_too_much_ends_and_holds_nobody_up() {
+async fn h4_a_validation_that_takes_too_long_stops_and_blocks_no_other_client() {
     let folder = TempDir::new().unwrap();
     let gateway = in_front_of(&folder, &costly()).await;
     let items: Vec<Value> = (0..2000).map(|i| json!({"a": i})).collect();
     let args = object(json!({"a": 1, "list": items}));
-    let innocent = Client::connect(gateway.server()).await;
+    let other = Client::connect(gateway.server()).await;
     let costly = gateway.server().call("up.echo", args, CallContext::detached());
     let mut costly = std::pin::pin!(costly);
-    let mut answers = 0;
+    let mut responses = 0;
     let error = loop {
         tokio::select! {
             result = &mut costly => break result.unwrap_err(),
-            is_alive = innocent.is_alive(Era::Sessions) => {
+            is_alive = other.is_alive(Era::Sessions) => {
                 assert!(is_alive);
-                answers += 1;
+                responses += 1;
             }
         }
     };
-    assert!(answers > 10, "{answers} answers while a check was under way, on one thread");
+    assert!(responses > 10, "only {responses} responses during the validation, on one thread");
     let CallError::Invalid { errors, .. } = error else { panic!("{error}") };
     assert_eq!(errors[0].message, "validation against the schema takes too much work");
     let fine = object(json!({"a": 1, "list": [{"a": 2}]}));
@@ -121,7 +121,7 @@ async fn h4_a_check_that_takes_too_much_ends_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn h4_a_check_ends_with_the_call() {
+async fn h4_a_validation_stops_with_the_call() {
     let folder = TempDir::new().unwrap();
     let gateway = in_front_of(&folder, &costly()).await;
     let items: Vec<Value> = (0..2000).map(|i| json!({"a": i})).collect();
@@ -154,9 +154,9 @@ async fn seam_1_an_api_lists_output_schemas_that_reject_nothing_and_describes_st
     let described = json!({"type": "object", "properties": {"id": {"type": ["string", "null"]}}});
     assert_eq!(listed["outputSchema"], described);
     assert!(!listed["inputSchema"].to_string().contains("pattern"), "{listed}");
-    // The check of arguments still knows the pattern.
+    // The pattern still applies when arguments are validated.
     let wrong = gateway.server().call("api.get", object(json!({"q": "1"})), CallContext::detached()).await;
     assert!(matches!(wrong, Err(CallError::Invalid { .. })), "{wrong:?}");
-    let told = client.call("tool_describe", json!({"name": "api.get"})).await.unwrap();
-    assert_eq!(told["structuredContent"]["output_schema"]["required"], json!(["id"]), "{told}");
+    let described = client.call("tool_describe", json!({"name": "api.get"})).await.unwrap();
+    assert_eq!(described["structuredContent"]["output_schema"]["required"], json!(["id"]), "{described}");
 }

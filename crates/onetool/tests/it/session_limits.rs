@@ -1,4 +1,4 @@
-//! LOW-2: what a client can make a session hold is bounded.
+//! LOW-2: limits on what a client can make a session hold.
 
 use std::fmt::Write as _;
 
@@ -24,24 +24,24 @@ async fn low_2_a_session_has_a_bounded_number_of_subscriptions() {
     let server = with_resource();
     let mut client = RawClient::connect(&server);
     client.initialize().await;
-    let mut ask = async |method: &str, uri: &str| {
-        let answer = client.request(method, json!({"uri": uri})).await;
-        answer["error"]["message"].as_str().unwrap_or_default().to_owned()
+    let mut request = async |method: &str, uri: &str| {
+        let response = client.request(method, json!({"uri": uri})).await;
+        response["error"]["message"].as_str().unwrap_or_default().to_owned()
     };
     for number in 0..500 {
-        assert_eq!(ask("resources/subscribe", &format!("a://{number}")).await, "");
+        assert_eq!(request("resources/subscribe", &format!("a://{number}")).await, "");
     }
     let too_many = "cannot subscribe: more than 500 resources; unsubscribe from some first";
-    assert_eq!(ask("resources/subscribe", "a://500").await, too_many);
-    assert_eq!(ask("resources/subscribe", "a://7").await, "", "this one is there already");
-    assert_eq!(ask("resources/unsubscribe", "a://7").await, "");
+    assert_eq!(request("resources/subscribe", "a://500").await, too_many);
+    assert_eq!(request("resources/subscribe", "a://7").await, "", "it is already subscribed");
+    assert_eq!(request("resources/unsubscribe", "a://7").await, "");
     let long = format!("a://{}", "x".repeat(2000));
     assert_eq!(
-        ask("resources/subscribe", &long).await,
+        request("resources/subscribe", &long).await,
         "cannot subscribe: the URI is longer than 2000 bytes"
     );
-    assert_eq!(ask("resources/subscribe", "a://500").await, "");
-    // Another session has its own.
+    assert_eq!(request("resources/subscribe", "a://500").await, "");
+    // Another session has its own limit.
     Client::connect(&server).await.subscribe("a://1").await.unwrap();
 }
 
@@ -53,19 +53,19 @@ fn listen(id: u64, uris: Vec<String>) -> String {
 }
 
 #[tokio::test]
-async fn low_2_a_stream_of_news_watches_a_bounded_number_of_resources() {
+async fn low_2_a_notification_stream_watches_a_bounded_number_of_resources() {
     let server = with_resource();
     let mut client = RawClient::connect(&server);
     let uris = |count: usize| (0..count).map(|number| format!("a://{number}")).collect::<Vec<_>>();
-    // So many that comparing each with each would not end.
+    // Enough that comparing every pair would take forever.
     client.send_line(&listen(1, uris(300_000))).await;
-    let answer = client.response().await;
+    let response = client.response().await;
     let too_many = "cannot subscribe: more than 500 resources; unsubscribe from some first";
-    assert_eq!((answer["id"].as_u64(), answer["error"]["message"].as_str()), (Some(1), Some(too_many)));
+    assert_eq!((response["id"].as_u64(), response["error"]["message"].as_str()), (Some(1), Some(too_many)));
     client.send_line(&listen(2, vec!["x".repeat(2001)])).await;
     let long = client.response().await;
     assert_eq!(long["error"]["message"], "cannot subscribe: the URI is longer than 2000 bytes");
-    // 39 streams of 500 and one of 460 are all that the server has room for.
+    // 39 streams of 500 and one of 460 reach the limit of the server.
     for id in 0..39 {
         client.send_line(&listen(100 + id, uris(500))).await;
     }
@@ -91,7 +91,7 @@ async fn low_2_a_stream_of_news_watches_a_bounded_number_of_resources() {
 }
 
 #[tokio::test]
-async fn low_2_a_client_has_a_bounded_number_of_requests_under_way() {
+async fn low_2_a_client_has_a_bounded_number_of_in_flight_requests() {
     let server = server();
     let (release, released) = watch::channel(false);
     let wait = move |_: JsonObject, _: CallContext| {
@@ -120,14 +120,14 @@ async fn low_2_a_client_has_a_bounded_number_of_requests_under_way() {
     assert!(refused["error"]["message"].as_str().unwrap().starts_with("too many requests wait"), "{refused}");
     release.send_replace(true);
     for _ in 0..4096 {
-        let answer = client.response().await;
-        assert_eq!(answer["result"]["content"][0]["text"], "done", "{answer}");
+        let response = client.response().await;
+        assert_eq!(response["result"]["content"][0]["text"], "done", "{response}");
     }
     assert_eq!(client.request("tools/call", json!({"name": "demo_wait"})).await["id"], 1);
 }
 
 #[tokio::test]
-async fn low_2_a_client_has_a_bounded_size_of_requests_under_way() {
+async fn low_2_a_client_has_a_bounded_size_of_in_flight_requests() {
     let server = server();
     let (release, released) = watch::channel(false);
     let wait = move |args: JsonObject, _: CallContext| {
@@ -155,7 +155,7 @@ async fn low_2_a_client_has_a_bounded_size_of_requests_under_way() {
 }
 
 #[tokio::test]
-async fn low_2_a_message_that_is_large_in_memory_is_refused_before_it_is_read() {
+async fn low_2_a_message_that_is_large_in_memory_is_rejected_before_it_is_parsed() {
     // 4 MB of text, and 40 times as much as data.
     let heavy =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":[{}1]}}"#, "1,".repeat(2_000_000));
@@ -168,8 +168,8 @@ async fn low_2_a_message_that_is_large_in_memory_is_refused_before_it_is_read() 
     let http = HttpServer::start(&server, HttpOptions::default()).await;
     let response = http.post_mcp(heavy).send().await.unwrap();
     assert_eq!(response.status().as_u16(), 413);
-    let answer: Value = response.json().await.unwrap();
-    assert_eq!(answer["error"]["message"], expected);
+    let response: Value = response.json().await.unwrap();
+    assert_eq!(response["error"]["message"], expected);
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn low_2_a_session_loads_a_bounded_number_of_tools() {
     let client = Client::connect(gateway.server()).await;
     let names = |range: std::ops::Range<usize>| -> Value { range.map(|it| format!("many.t{it}")).collect() };
     let too_many = client.call_text("tool_load", json!({"names": names(0..501)})).await;
-    assert_eq!(too_many, "error: too many names: one call takes at most 500");
+    assert_eq!(too_many, "error: too many names: one call accepts at most 500");
     client.call("tool_load", json!({"names": names(0..300)})).await.unwrap();
     client.call("tool_load", json!({"names": names(250..500)})).await.unwrap();
     let one_more = client.call_text("tool_load", json!({"names": names(500..501)})).await;

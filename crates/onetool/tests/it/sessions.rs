@@ -1,4 +1,4 @@
-//! What happens in a session: news, paging, progress, logs, questions, cancellation.
+//! Sessions: notifications, paging, progress, logs, requests to the client, cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ fn hello(name: &str) -> impl onetool::Tool {
 }
 
 #[tokio::test]
-async fn every_session_is_told_what_changed() {
+async fn every_session_is_notified_of_changes() {
     let server = server();
     let document = |uri| {
         resource_fn(uri, "r", |_: ReadRequest, _: CallContext| async {
@@ -33,7 +33,7 @@ async fn every_session_is_told_what_changed() {
     let mut clients = Vec::new();
     for _ in 0..3 {
         let client = Client::connect(&server).await;
-        // The session hears of changes from `initialized` on, which the server may not have read yet.
+        // Sessions are notified only after `initialized`, which the server may not have read yet.
         client.subscribe("a://1").await.unwrap();
         clients.push(client.tool_names().await.is_empty().then_some(client).unwrap());
     }
@@ -43,19 +43,19 @@ async fn every_session_is_told_what_changed() {
     server.notify_resource_updated("a://1");
     server.notify_resource_updated("a://2");
     for client in &mut clients {
-        let news = vec![
+        let expected = vec![
             Notification::ToolsChanged,
             Notification::ResourcesChanged,
             Notification::PromptsChanged,
             Notification::ResourceUpdated("a://1".into()),
         ];
-        client.expect_notifications(news).await;
+        client.expect_notifications(expected).await;
         assert_eq!(client.tool_names().await, ["demo_late"]);
     }
 }
 
 #[tokio::test]
-async fn long_lists_come_in_pages() {
+async fn long_lists_are_paged() {
     let server = Server::builder().page_size(10).build().unwrap();
     for number in 0..25 {
         server.register_tool(hello(&format!("demo.t{number:02}"))).unwrap();
@@ -69,7 +69,7 @@ async fn long_lists_come_in_pages() {
 }
 
 #[tokio::test]
-async fn progress_and_logs_reach_the_client_at_the_level_it_wants() {
+async fn progress_and_logs_reach_the_client_at_the_level_it_set() {
     let server = Server::builder().logging().build().unwrap();
     server
         .register_tool(tool_fn("demo.talk", "", |_: JsonObject, cx: CallContext| async move {
@@ -100,7 +100,7 @@ async fn progress_and_logs_reach_the_client_at_the_level_it_wants() {
 }
 
 #[tokio::test]
-async fn a_handler_asks_the_client_in_the_same_way_in_both_eras() {
+async fn a_handler_requests_input_in_the_same_way_in_both_eras() {
     let server = server();
     server
         .register_tool(tool_fn("demo.ask", "", |_: JsonObject, cx: CallContext| async move {
@@ -120,7 +120,7 @@ async fn a_handler_asks_the_client_in_the_same_way_in_both_eras() {
 }
 
 #[tokio::test]
-async fn seam_11_a_handler_that_cannot_run_again_asks_a_client_of_any_revision_and_runs_once() {
+async fn seam_11_a_handler_that_cannot_run_again_requests_input_in_any_revision_and_runs_once() {
     let runs = Arc::new(AtomicUsize::new(0));
     let (server, counter) = (server(), runs.clone());
     server
@@ -130,13 +130,13 @@ async fn seam_11_a_handler_that_cannot_run_again_asks_a_client_of_any_revision_a
                 runs.fetch_add(1, Ordering::Relaxed);
                 let form = json!({"type": "object", "properties": {"name": {"type": "string"}}});
                 let name = cx.ask_in_place(InputRequest::elicit("Your name?", form)).await?;
-                // Two at the same time, as calls of code that run side by side.
+                // Two concurrent requests, as from concurrent calls in code.
                 let (first, second) = tokio::join!(
                     cx.ask_in_place(InputRequest::sample("What is 6 times 7?", 10)),
                     cx.ask_in_place(InputRequest::sample("What is 6 times 7?", 10))
                 );
-                let said = |it: Value| it["content"]["text"].clone();
-                Ok::<_, ToolError>(format!("{} {} {}", name["content"]["name"], said(first?), said(second?)))
+                let text = |it: Value| it["content"]["text"].clone();
+                Ok::<_, ToolError>(format!("{} {} {}", name["content"]["name"], text(first?), text(second?)))
             }
         }))
         .unwrap();
@@ -148,7 +148,7 @@ async fn seam_11_a_handler_that_cannot_run_again_asks_a_client_of_any_revision_a
 }
 
 #[tokio::test]
-async fn seam_11_an_answer_goes_to_the_call_that_asked_and_to_no_other() {
+async fn seam_11_a_response_goes_only_to_the_call_that_requested_it() {
     let server = server();
     server
         .register_tool(tool_fn("demo.ask", "", |_: JsonObject, cx: CallContext| async move {
@@ -159,11 +159,11 @@ async fn seam_11_an_answer_goes_to_the_call_that_asked_and_to_no_other() {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {"roots": {}}});
-    let call = |id: u64, state: &Value, answer: &str| {
+    let call = |id: u64, state: &Value, root: &str| {
         let mut params = json!({"_meta": meta, "name": "demo_ask"});
         if !state.is_null() {
             params["requestState"] = state.clone();
-            params["inputResponses"] = json!({"question-1": {"roots": [{"uri": answer}]}});
+            params["inputResponses"] = json!({"question-1": {"roots": [{"uri": root}]}});
         }
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
     };
@@ -177,10 +177,10 @@ async fn seam_11_an_answer_goes_to_the_call_that_asked_and_to_no_other() {
     }
     for (id, state, root) in [(3, &states[1], "file:///second"), (4, &states[0], "file:///first")] {
         client.send_line(&call(id, state, root)).await;
-        let answer = client.response().await;
-        assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains(root), "{answer}");
+        let response = client.response().await;
+        assert!(response["result"]["content"][0]["text"].as_str().unwrap().contains(root), "{response}");
     }
-    // What was answered cannot be answered once more, and nobody can make a state up.
+    // A request cannot be answered twice, and a state cannot be made up.
     for (id, state) in [(5, &states[0]), (6, &json!("made up"))] {
         client.send_line(&call(id, state, "file:///late")).await;
         let refused = client.response().await;
@@ -192,7 +192,7 @@ fn ask_for_roots() -> InputRequired {
     InputRequired { requests: [("roots".to_owned(), InputRequest::roots())].into(), state: None }
 }
 
-/// Things that ask for the client's roots, which the test's client does not offer.
+/// A server that requests the client's roots, which the test's client does not support.
 fn asking_server() -> Server {
     let server = server();
     server
@@ -229,7 +229,7 @@ fn asking_server() -> Server {
 }
 
 #[tokio::test]
-async fn a_question_that_the_client_cannot_answer_is_refused_by_name() {
+async fn an_input_request_that_the_client_does_not_support_is_rejected_by_name() {
     let client = Client::connect_with(&asking_server(), Era::Stateless).await;
     let errors = [
         client.call("demo_roots", json!({})).await.unwrap_err(),
@@ -245,7 +245,7 @@ async fn a_question_that_the_client_cannot_answer_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_session_never_gets_an_answer_of_the_stateless_kind() {
+async fn a_session_never_gets_a_stateless_result() {
     let client = Client::connect_with(&asking_server(), Era::Sessions).await;
     assert_eq!(
         client.call_text("demo_roots", json!({})).await,
@@ -257,7 +257,7 @@ async fn a_session_never_gets_an_answer_of_the_stateless_kind() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_stops_its_handler() {
+async fn a_canceled_call_stops_its_handler() {
     struct Dropped(Arc<Notify>);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -285,12 +285,16 @@ async fn a_cancelled_call_stops_its_handler() {
 }
 
 #[tokio::test]
-async fn a_client_that_closes_its_input_still_gets_the_answers_it_waits_for() {
-    let server = server();
+async fn a_client_that_closes_its_input_still_gets_pending_responses() {
+    let (server, release) = (server(), Arc::new(Notify::new()));
+    let released = release.clone();
     server
-        .register_tool(tool_fn("demo.slow", "", |_: JsonObject, _: CallContext| async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            "done"
+        .register_tool(tool_fn("demo.slow", "", move |_: JsonObject, _: CallContext| {
+            let released = released.clone();
+            async move {
+                released.notified().await;
+                "done"
+            }
         }))
         .unwrap();
     let mut client = RawClient::connect(&server);
@@ -298,13 +302,14 @@ async fn a_client_that_closes_its_input_still_gets_the_answers_it_waits_for() {
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "demo_slow"}});
     client.send_line(&call.to_string()).await;
     client.close_input().await;
-    let answer = client.response().await;
-    assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(7), &json!("done")));
-    assert_eq!(client.message().await, None, "then the server ends the session");
+    release.notify_one();
+    let response = client.response().await;
+    assert_eq!((&response["id"], &response["result"]["content"][0]["text"]), (&json!(7), &json!("done")));
+    assert_eq!(client.message().await, None, "then the server closes the session");
 }
 
 #[tokio::test]
-async fn a_stateless_client_hears_what_it_listens_to_and_does_not_keep_the_server_up() {
+async fn a_stateless_client_gets_its_notifications_and_does_not_keep_the_server_running() {
     let server = server();
     let mut client = RawClient::connect(&server);
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -318,18 +323,18 @@ async fn a_stateless_client_hears_what_it_listens_to_and_does_not_keep_the_serve
     assert_eq!(client.message().await.unwrap()["method"], "notifications/tools/list_changed");
     client.close_input().await;
     while let Some(message) = client.message().await {
-        assert_ne!(message["method"], "notifications/tools/list_changed", "told once");
+        assert_ne!(message["method"], "notifications/tools/list_changed", "only one notification");
     }
 }
 
 #[tokio::test]
-async fn values_are_proposed_for_the_arguments_of_a_prompt() {
+async fn arguments_of_a_prompt_are_completed() {
     let server = Server::builder().completions().build().unwrap();
     let prompt = prompt_fn("p", "", |(): (), _: CallContext| async { PromptMessage::user("") });
     let languages = ["python", "perl", "rust"];
     let prompt = prompt.completions(move |argument, typed| {
-        let proposals = languages.iter().filter(|it| argument == "language" && it.starts_with(typed));
-        proposals.map(ToString::to_string).collect()
+        let matching = languages.iter().filter(|it| argument == "language" && it.starts_with(typed));
+        matching.map(ToString::to_string).collect()
     });
     server.register_prompt(prompt).unwrap();
     let client = Client::connect(&server).await;
@@ -341,6 +346,6 @@ async fn values_are_proposed_for_the_arguments_of_a_prompt() {
 #[tokio::test]
 async fn the_newest_revision_can_be_capped() {
     let server = Server::builder().newest_protocol("2025-06-18").build().unwrap();
-    let answer = RawClient::connect(&server).initialize().await;
-    assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
+    let response = RawClient::connect(&server).initialize().await;
+    assert_eq!(response["result"]["protocolVersion"], "2025-06-18");
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{config, gateway, gateway_with_run, object};
 
-/// A server of the configuration that behaves as `script` says.
+/// Returns the configuration of a server that behaves as `script` says.
 fn server(name: &str, script: &str) -> String {
     let program = scripted_upstream();
     format!("  {name}: {{command: {}, args: [server{script}]}}\n", program.display())
@@ -26,7 +26,7 @@ async fn call(gateway: &Gateway, name: &str, args: Value) -> String {
     output.content.iter().filter_map(|it| it.as_text()).collect::<Vec<_>>().join("\n")
 }
 
-/// Starts an API that answers with the path that was asked for; returns its description.
+/// Starts an API that returns the id in its path; returns its description.
 async fn api() -> Value {
     let pets =
         get(|UrlPath(id): UrlPath<String>| async move { axum::Json(json!({"id": id, "name": "Rex"})) });
@@ -46,18 +46,18 @@ async fn api() -> Value {
     })
 }
 
-/// Writes the description beside the configuration; returns the section that names it.
+/// Writes the description next to the configuration; returns the section that configures it.
 async fn pets(folder: &Path) -> String {
     std::fs::write(folder.join("pets.json"), api().await.to_string()).unwrap();
     "openapi:\n  pets: {spec: pets.json, allow_private: true}\n".to_owned()
 }
 
 #[tokio::test]
-async fn prx_1_1_initialize_is_answered_at_once_and_the_first_list_waits_for_those_still_connecting() {
+async fn prx_1_1_initialize_returns_immediately_and_the_first_list_waits_for_connecting_servers() {
     let folder = TempDir::new().unwrap();
     let yaml = format!("servers:\n{}{}", server("left", ""), server("right", ""));
     let gateway = gateway(folder.path(), &yaml);
-    // Nothing has been started: no client has to wait for that.
+    // No server has been started yet: clients do not wait for that.
     let client = Client::connect(gateway.server()).await;
     assert!(gateway.sources().iter().all(|it| it.state == SourceState::Connecting));
     let packs = client.call_text("ot_packs", json!({"info": "list"})).await;
@@ -69,18 +69,18 @@ async fn prx_1_1_initialize_is_answered_at_once_and_the_first_list_waits_for_tho
 }
 
 #[tokio::test]
-async fn prx_1_1_a_server_that_hangs_delays_the_first_answer_no_longer_than_startup_wait() {
+async fn prx_1_1_a_server_that_hangs_delays_the_first_response_no_longer_than_startup_wait() {
     let folder = TempDir::new().unwrap();
     let yaml = format!("startup_wait: 0.2\nservers:\n{}{}", server("fine", ""), server("hangs", ", silent"));
     let gateway = gateway(folder.path(), &yaml);
-    let answer = tokio::time::timeout(Duration::from_secs(10), call(&gateway, "ot.health", json!({}))).await;
-    let health = answer.expect("the wait has an end");
+    let result = tokio::time::timeout(Duration::from_secs(10), call(&gateway, "ot.health", json!({}))).await;
+    let health = result.expect("the wait is bounded");
     assert!(health.contains("hangs: disconnected") && health.contains("not connected yet"), "{health}");
     gateway.close().await;
 }
 
 #[tokio::test]
-async fn r1_the_rest_work_beside_upstreams_that_are_missing_or_send_garbage_and_health_names_the_cause() {
+async fn r1_other_servers_work_if_one_is_missing_or_sends_garbage_and_health_names_the_cause() {
     let folder = TempDir::new().unwrap();
     let yaml = format!(
         "servers:\n{}{}  missing: {{command: /not/there/program}}\n",
@@ -111,7 +111,7 @@ async fn prx_1_9_a_local_pack_wins_over_a_server_of_its_name_and_that_is_reporte
     let report = &gateway.sources()[0];
     assert!(report.conflict.as_ref().unwrap().contains("wins"), "{report:?}");
 
-    // Without the local pack the server's tools are there, and with it they are gone again.
+    // Without the local pack the server's tools are available, and with it they are gone again.
     gateway.reload(config(folder.path(), &servers)).unwrap();
     assert_eq!(call(&gateway, "files_echo", json!({})).await, "{}");
     assert_eq!(gateway.sources()[0].conflict, None);
@@ -121,7 +121,7 @@ async fn prx_1_9_a_local_pack_wins_over_a_server_of_its_name_and_that_is_reporte
 }
 
 #[tokio::test]
-async fn n1_no_upstream_can_take_the_names_of_the_gateway() {
+async fn n1_no_upstream_can_use_the_names_of_the_gateway() {
     let folder = TempDir::new().unwrap();
     let yaml = format!("servers:\n{}{}", server("ot", ""), server("run", ""));
     let gateway = gateway(folder.path(), &yaml);
@@ -165,7 +165,7 @@ async fn ot_9_7_a_proxied_pack_shows_its_tools_and_its_source() {
 }
 
 #[tokio::test]
-async fn ot_3_2_health_tells_connected_disconnected_and_leaves_out_disabled() {
+async fn ot_3_2_health_lists_connected_and_disconnected_servers_and_omits_disabled_ones() {
     let folder = TempDir::new().unwrap();
     let yaml = format!(
         "servers:\n{}  gone: {{command: /not/there}}\n  off: {{command: npx, enabled: false}}\n",
@@ -195,7 +195,7 @@ async fn prx_1_4_a_changed_list_of_an_upstream_reaches_the_catalog() {
 }
 
 #[tokio::test]
-async fn prx_1_8_clients_are_told_of_resources_and_prompts_that_come_and_go() {
+async fn prx_1_8_clients_are_notified_of_added_and_removed_resources_and_prompts() {
     let folder = TempDir::new().unwrap();
     let yaml = format!("servers:\n{}", server("up", ""));
     let gateway = gateway(folder.path(), &yaml);
@@ -225,8 +225,8 @@ async fn prx_1_1_a_first_search_and_a_tool_in_python_wait_too() {
 
     let folder = TempDir::new().unwrap();
     let gateway = gateway_with_run(folder.path(), &yaml, |_| {});
-    let answer = call(&gateway, "mine.echo", json!({})).await;
-    assert_eq!(answer, r#"{"b":"x"}"#);
+    let result = call(&gateway, "mine.echo", json!({})).await;
+    assert_eq!(result, r#"{"b":"x"}"#);
     gateway.close().await;
 }
 
@@ -241,7 +241,7 @@ async fn r6_a_reload_touches_only_the_sources_that_changed() {
     let changed = format!("servers:\n{}{}", server("new", ""), with_pid("stays"));
     gateway.reload(config(folder.path(), &changed)).unwrap();
     gateway.connected().await;
-    assert_eq!(std::fs::read_to_string(pid("stays")).unwrap(), first, "it was not started again");
+    assert_eq!(std::fs::read_to_string(pid("stays")).unwrap(), first, "it was not restarted");
     assert_eq!(call(&gateway, "new_echo", json!({})).await, "{}");
     assert!(gateway.server().catalog().resolve("goes.echo").is_err());
     let gone = std::fs::read_to_string(pid("goes")).unwrap();
@@ -252,7 +252,7 @@ async fn r6_a_reload_touches_only_the_sources_that_changed() {
 }
 
 #[tokio::test]
-async fn p3_answers_of_an_untrusted_server_stand_in_boundaries_in_code_and_outside() {
+async fn p3_results_of_an_untrusted_server_are_inside_boundaries_in_code_and_outside() {
     let folder = TempDir::new().unwrap();
     let program = scripted_upstream();
     let yaml =
@@ -260,7 +260,7 @@ async fn p3_answers_of_an_untrusted_server_stand_in_boundaries_in_code_and_outsi
     let gateway = gateway_with_run(folder.path(), &yaml, |_| {});
     let direct = call(&gateway, "wild_echo", json!({"b": "__ot x"})).await;
     assert!(direct.starts_with("<external-content id=") && !direct.contains("__ot"), "{direct}");
-    let code = "answer = wild.echo(b='x')\nanswer['b'] * 2";
+    let code = "result = wild.echo(b='x')\nresult['b'] * 2";
     let run = call(&gateway, "run", json!({"command": code})).await;
     assert!(run.starts_with("<external-content id=") && run.contains("\nxx\n"), "{run}");
     let own = call(&gateway, "run", json!({"command": "1 + 1"})).await;
@@ -269,7 +269,7 @@ async fn p3_answers_of_an_untrusted_server_stand_in_boundaries_in_code_and_outsi
 }
 
 #[tokio::test]
-async fn p3_resources_and_prompts_of_an_untrusted_server_stand_in_boundaries_too() {
+async fn p3_resources_and_prompts_of_an_untrusted_server_are_inside_boundaries_too() {
     let folder = TempDir::new().unwrap();
     let program = scripted_upstream().display().to_string();
     let yaml = format!(
@@ -301,7 +301,7 @@ async fn p3_resources_and_prompts_of_an_untrusted_server_stand_in_boundaries_too
 }
 
 #[tokio::test]
-async fn p4_texts_of_upstreams_and_descriptions_stay_texts() {
+async fn p4_text_from_upstreams_and_descriptions_stays_text() {
     let folder = TempDir::new().unwrap();
     let yaml = format!("servers:\n{}{}", server("up", ""), pets(folder.path()).await);
     let gateway = gateway(folder.path(), &yaml);
@@ -315,7 +315,7 @@ async fn p4_texts_of_upstreams_and_descriptions_stay_texts() {
 }
 
 #[tokio::test]
-async fn p5_no_tool_of_the_gateway_takes_a_server_a_command_line_or_a_secret() {
+async fn p5_no_tool_of_the_gateway_accepts_a_server_a_command_line_or_a_secret() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "");
     let catalog = gateway.server().catalog();
@@ -324,26 +324,29 @@ async fn p5_no_tool_of_the_gateway_takes_a_server_a_command_line_or_a_secret() {
     for entry in own {
         let schema = json!(&*entry.spec().input_schema);
         for word in ["command", "args", "server", "env", "headers", "secret", "token", "url"] {
-            assert!(schema["properties"].get(word).is_none(), "{} takes '{word}'", entry.name());
+            assert!(schema["properties"].get(word).is_none(), "{} accepts '{word}'", entry.name());
         }
     }
 }
 
 #[tokio::test]
-async fn oas_1_4_an_api_of_the_configuration_is_called_and_its_plan_is_kept() {
+async fn oas_1_4_an_api_of_the_configuration_is_called_and_its_plan_is_cached() {
     let folder = TempDir::new().unwrap();
     let section = pets(folder.path()).await;
     let gateway = gateway(folder.path(), &section);
-    let answer = call(&gateway, "pets_get_pet", json!({"id": "7"})).await;
-    assert_eq!(serde_json::from_str::<Value>(&answer).unwrap(), json!({"id": "7", "name": "Rex"}));
+    let result = call(&gateway, "pets_get_pet", json!({"id": "7"})).await;
+    assert_eq!(serde_json::from_str::<Value>(&result).unwrap(), json!({"id": "7", "name": "Rex"}));
     let client = Client::connect(gateway.server()).await;
     let names = client.tool_names().await;
-    assert!(!names.contains(&"pets_get_pet".to_owned()), "found by search, not listed: {names:?}");
+    assert!(
+        !names.contains(&"pets_get_pet".to_owned()),
+        "tools of an API are found by search, not listed: {names:?}"
+    );
     gateway.close().await;
 }
 
 #[tokio::test]
-async fn cus_1_5_a_name_that_an_openapi_tool_has_is_refused_and_the_first_tool_stays() {
+async fn cus_1_5_the_name_of_an_openapi_tool_is_rejected_and_the_first_tool_stays() {
     let mut options = ApiOptions::new("pets");
     options.allow_private = true;
     let origin = Origin::Text { text: api().await.to_string(), base: None };
@@ -357,22 +360,22 @@ async fn cus_1_5_a_name_that_an_openapi_tool_has_is_refused_and_the_first_tool_s
         .unwrap();
     let client = Client::connect(&server).await;
     assert_eq!(client.tool_names().await, ["pets_get_pet", "pets_feed"], "both on one list");
-    let answer = client.call("pets_get_pet", json!({"id": "1"})).await.unwrap();
-    assert_eq!(answer["structuredContent"], json!({"id": "1", "name": "Rex"}));
+    let result = client.call("pets_get_pet", json!({"id": "1"})).await.unwrap();
+    assert_eq!(result["structuredContent"], json!({"id": "1", "name": "Rex"}));
 }
 
 #[tokio::test]
-async fn run_3_1_an_alias_may_stand_for_a_tool_that_is_still_to_come() {
+async fn run_3_1_an_alias_may_refer_to_a_tool_that_is_registered_later() {
     let folder = TempDir::new().unwrap();
     let yaml = format!("aliases: {{e: up.echo}}\nservers:\n{}", server("up", ""));
     let gateway = gateway_with_run(folder.path(), &yaml, |_| {});
-    let answer = call(&gateway, "run", json!({"command": "e(b='x')"})).await;
-    assert_eq!(answer, r#"{"b":"x"}"#);
+    let result = call(&gateway, "run", json!({"command": "e(b='x')"})).await;
+    assert_eq!(result, r#"{"b":"x"}"#);
     gateway.close().await;
 }
 
 #[tokio::test]
-async fn p1_descriptions_from_outside_that_look_like_instructions_are_named() {
+async fn p1_external_descriptions_that_look_like_instructions_are_reported() {
     let folder = TempDir::new().unwrap();
     let mut api = api().await;
     api["paths"]["/pets/{id}"]["get"]["description"] =
@@ -412,12 +415,12 @@ async fn d10_schema_defaults_are_not_sent_to_upstreams_and_apis() {
     assert_eq!(call(&gateway, "up.echo", json!({"b": "x"})).await, r#"{"b":"x"}"#);
     assert_eq!(call(&gateway, "up.echo", json!({"c": "given"})).await, r#"{"c":"given"}"#);
     assert_eq!(call(&gateway, "api.echo", json!({"b": "x"})).await, r#"{"query":"b=x"}"#);
-    assert_eq!(call(&gateway, "mine.echo", json!({})).await, "None", "our own tools get theirs");
+    assert_eq!(call(&gateway, "mine.echo", json!({})).await, "None", "our own tools get their defaults");
     gateway.close().await;
 }
 
 #[tokio::test]
-async fn d5_what_tools_of_servers_and_apis_return_is_told() {
+async fn d5_return_types_of_server_and_api_tools_are_listed() {
     let folder = TempDir::new().unwrap();
     let mut api = api().await;
     api["paths"]["/pets/{id}"]["get"]["responses"] = json!({"200": {"description": "ok", "content":

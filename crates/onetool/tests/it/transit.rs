@@ -1,4 +1,4 @@
-//! What tools say of themselves and answer reaches clients as it is, in every revision and over every transport.
+//! Definitions and results of tools reach clients unchanged, in every revision and over every transport.
 
 use onetool::{
     BoxFuture, CallContext, ContentBlock, JsonObject, Server, Tool, ToolError, ToolOutput, ToolSpec,
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::server;
 
-/// A tool as another server might have it, with keys that no version of ours knows.
+/// A tool of another server, with keys that onetool does not know.
 struct Foreign(ToolSpec);
 
 fn extra() -> JsonObject {
@@ -19,7 +19,7 @@ fn extra() -> JsonObject {
     extra.as_object().unwrap().clone()
 }
 
-/// What the tool answers; `length` makes it long.
+/// The tool's result; `length` makes it long.
 fn content(length: usize) -> Value {
     json!([
         {"type": "text", "text": "x".repeat(length), "annotations": {"priority": 0.7, "vendor": 1}, "_meta": {"k": 1}},
@@ -57,26 +57,26 @@ fn check_list(tools: &Value) {
     for (key, value) in extra() {
         assert_eq!(tool[&key], value, "{tool}");
     }
-    assert_eq!(tool.get("title"), None, "it has only the one among its annotations: {tool}");
+    assert_eq!(tool.get("title"), None, "the only title is in its annotations: {tool}");
 }
 
 #[tokio::test]
-async fn seam_10_lists_and_results_pass_a_session_over_stdio_as_they_are() {
+async fn seam_10_lists_and_results_reach_a_session_over_stdio_unchanged() {
     let server = foreign();
     let mut client = RawClient::connect(&server);
     client.initialize().await;
     check_list(&client.request("tools/list", json!({})).await["result"]["tools"]);
-    let answer = client.request("tools/call", json!({"name": "demo_foreign"})).await;
-    assert_eq!(answer["result"], json!({"content": content(3), "isError": false}));
+    let response = client.request("tools/call", json!({"name": "demo_foreign"})).await;
+    assert_eq!(response["result"], json!({"content": content(3), "isError": false}));
 }
 
 #[tokio::test]
-async fn seam_10_lists_and_results_pass_a_stateless_client_over_http_as_they_are() {
+async fn seam_10_lists_and_results_reach_a_stateless_client_over_http_unchanged() {
     let http = HttpServer::start(&foreign(), onetool::http::HttpOptions::default()).await;
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {}});
-    let ask = async |method: &str, name: Option<&str>| {
+    let request = async |method: &str, name: Option<&str>| {
         let mut params = json!({"_meta": meta});
         if let Some(name) = name {
             params["name"] = name.into();
@@ -85,14 +85,17 @@ async fn seam_10_lists_and_results_pass_a_stateless_client_over_http_as_they_are
         let request = http.post_mcp(message.to_string()).header("mcp-method", method);
         let request =
             request.header("mcp-protocol-version", "2026-07-28").header("mcp-name", name.unwrap_or_default());
-        let answer = request.send().await.unwrap().text().await.unwrap();
-        serde_json::from_str::<Value>(&answer).unwrap()
+        let response = request.send().await.unwrap().text().await.unwrap();
+        serde_json::from_str::<Value>(&response).unwrap()
     };
-    let list = ask("tools/list", None).await;
+    let list = request("tools/list", None).await;
     check_list(&list["result"]["tools"]);
     assert_eq!(list["result"]["resultType"], "complete", "{list}");
-    let answer = ask("tools/call", Some("demo_foreign")).await;
-    assert_eq!(answer["result"], json!({"resultType": "complete", "content": content(3), "isError": false}));
+    let response = request("tools/call", Some("demo_foreign")).await;
+    assert_eq!(
+        response["result"],
+        json!({"resultType": "complete", "content": content(3), "isError": false})
+    );
 }
 
 #[tokio::test]
@@ -110,11 +113,11 @@ async fn seam_14_a_large_response_goes_to_a_session_as_json_and_a_small_one_as_a
     };
     let (kind, body) = call(300_000).await;
     assert_eq!(kind, "application/json");
-    let answer: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!((&answer["id"], &answer["result"]["content"]), (&json!(2), &content(300_000)));
+    let response: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((&response["id"], &response["result"]["content"]), (&json!(2), &content(300_000)));
     let (kind, body) = call(3).await;
     assert_eq!(kind, "text/event-stream");
     let data = body.lines().filter_map(|line| line.strip_prefix("data: ")).find(|data| data.starts_with('{'));
-    let answer: Value = serde_json::from_str(data.unwrap()).unwrap();
-    assert_eq!(answer["result"]["content"], content(3));
+    let response: Value = serde_json::from_str(data.unwrap()).unwrap();
+    assert_eq!(response["result"]["content"], content(3));
 }

@@ -1,17 +1,17 @@
-//! The four ways in which a client reaches a gateway: lines and HTTP, each in both protocol eras.
+//! The four ways to connect to a gateway: lines and HTTP, each in both protocol eras.
 
 use onetool::Server;
 use onetool::http::HttpOptions;
 use onetool_testkit::{Client, Era, HttpServer};
 use serde_json::json;
 
-/// A gateway's server that listens.
+/// A gateway's server that clients can connect to.
 pub(crate) struct Ways {
     server: Server,
     http: HttpServer,
 }
 
-/// A client, and the way it came.
+/// A client, and how it is connected.
 pub(crate) struct Connected {
     pub(crate) client: Client,
     pub(crate) era: Era,
@@ -24,7 +24,7 @@ impl Ways {
         Self { server: server.clone(), http }
     }
 
-    /// Connects once in every way.
+    /// Connects one client in every way.
     pub(crate) async fn all(&self) -> Vec<Connected> {
         let mut connected = Vec::new();
         for era in Era::BOTH {
@@ -40,13 +40,13 @@ impl Ways {
         self.profile("", era).await
     }
 
-    /// Connects over HTTP to the gateway's address with `/profile` at its end.
+    /// Connects over HTTP to the gateway's URL with `/profile` appended.
     pub(crate) async fn profile(&self, profile: &str, era: Era) -> Client {
         Client::connect_http(&self.http.url(&format!("/mcp{profile}")), None, era).await
     }
 }
 
-/// Runs a command and gives the text of its answer.
+/// Runs a command and returns the text of its result.
 pub(crate) async fn run(client: &Client, command: &str) -> String {
     client.call_text("run", json!({"command": command})).await
 }

@@ -1,6 +1,6 @@
-//! The cases on a server that has nothing but what they register.
+//! The cases on a server with only what they register.
 
-#![expect(clippy::duplicate_mod, reason = "the same cases hold on a server with an API")]
+#![expect(clippy::duplicate_mod, reason = "the same cases run on a server with an API")]
 
 #[path = "prompts.rs"]
 mod prompts;
@@ -11,10 +11,10 @@ mod tools;
 
 use onetool::{Server, ServerBuilder};
 
-/// Begins a server that has nothing yet.
+/// Starts building an empty server.
 fn builder() -> ServerBuilder {
     Server::builder()
 }
 
-/// The tools that are there before a case registers its own.
-const THERE: [&str; 0] = [];
+/// The tools that exist before a case registers its own.
+const EXISTING: [&str; 0] = [];

@@ -15,9 +15,9 @@ use super::builder;
 struct Review {
     /// The files to look at.
     files: Vec<String>,
-    /// Who reviews.
+    /// The reviewer.
     reviewer: String,
-    /// How many remarks to make.
+    /// The number of remarks.
     remarks: Option<u32>,
 }
 
@@ -33,7 +33,7 @@ fn greet() -> impl Prompt {
 }
 
 #[tokio::test]
-async fn cus_3_1_a_registered_prompt_is_listed_and_its_handler_makes_the_messages() {
+async fn cus_3_1_a_registered_prompt_is_listed_and_its_handler_creates_the_messages() {
     for era in Era::BOTH {
         let server = builder().build().unwrap();
         server.register_prompt(review()).unwrap();
@@ -51,14 +51,14 @@ async fn cus_3_1_a_registered_prompt_is_listed_and_its_handler_makes_the_message
 }
 
 #[tokio::test]
-async fn cus_3_2_extra_prompts_are_there_before_the_first_request() {
+async fn cus_3_2_extra_prompts_exist_before_the_first_request() {
     let prompts: Vec<Arc<dyn Prompt>> = vec![Arc::new(greet())];
     let server = builder().extra_prompts(prompts).build().unwrap();
     assert_eq!(Client::connect(&server).await.list_prompts().await.len(), 1);
 }
 
 #[tokio::test]
-async fn cus_3_3_a_prompt_without_arguments_is_got_with_none() {
+async fn cus_3_3_a_prompt_without_arguments_needs_none() {
     let server = builder().build().unwrap();
     server.register_prompt(greet()).unwrap();
     let client = Client::connect(&server).await;
@@ -71,7 +71,7 @@ async fn cus_3_3_a_prompt_without_arguments_is_got_with_none() {
 }
 
 #[tokio::test]
-async fn cus_3_4_arguments_reach_the_handler_in_the_types_it_wants() {
+async fn cus_3_4_arguments_are_converted_to_the_types_of_the_handler() {
     let server = builder().build().unwrap();
     server.register_prompt(review()).unwrap();
     let client = Client::connect(&server).await;
@@ -98,7 +98,7 @@ async fn cus_3_5_every_missing_argument_is_named() {
 }
 
 #[tokio::test]
-async fn cus_3_6_a_taken_name_is_refused_and_the_first_stays() {
+async fn cus_3_6_a_duplicate_name_is_rejected_and_the_first_stays() {
     let server = builder().build().unwrap();
     server.register_prompt(greet()).unwrap();
     let second = prompt_fn("greet", "", |(): (), _: CallContext| async { PromptMessage::user("second") });
@@ -112,8 +112,8 @@ async fn cus_3_6_a_taken_name_is_refused_and_the_first_stays() {
 async fn cus_4_2_a_prompt_makes_the_server_declare_lists_of_prompts() {
     let server = builder().build().unwrap();
     server.register_prompt(greet()).unwrap();
-    let answer = RawClient::connect(&server).initialize().await;
-    let capabilities = &answer["result"]["capabilities"];
+    let response = RawClient::connect(&server).initialize().await;
+    let capabilities = &response["result"]["capabilities"];
     assert_eq!(capabilities["prompts"]["list"], true);
     assert_eq!(capabilities["prompts"]["listChanged"], true);
     assert!(capabilities.get("resources").is_none());
@@ -134,7 +134,7 @@ async fn cus_5_3_messages_have_a_role_and_content() {
 }
 
 #[tokio::test]
-async fn cus_5_4_a_prompt_handler_that_fails_or_panics_is_answered_and_the_server_goes_on() {
+async fn cus_5_4_a_prompt_handler_that_fails_or_panics_gets_an_error_and_the_server_keeps_running() {
     let server = builder().build().unwrap();
     let broken = prompt_fn("broken", "", |args: Review, _: CallContext| async move {
         assert_ne!(args.reviewer, "panic", "no reviewer");
@@ -142,7 +142,8 @@ async fn cus_5_4_a_prompt_handler_that_fails_or_panics_is_answered_and_the_serve
     });
     server.register_prompt(broken).unwrap();
     let client = Client::connect(&server).await;
-    let got = async |who: &str| client.prompt("broken", json!({"files": "a", "reviewer": who})).await;
+    let got =
+        async |reviewer: &str| client.prompt("broken", json!({"files": "a", "reviewer": reviewer})).await;
     let failed = got("fail").await.unwrap_err();
     assert_eq!((failed.code, failed.message.as_str()), (-32603, "prompt 'broken' failed: disk on fire"));
     let panicked = got("panic").await.unwrap_err();

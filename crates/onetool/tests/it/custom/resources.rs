@@ -13,7 +13,7 @@ fn readme() -> impl Resource {
     resource_fn("docs://readme", "readme", |_: ReadRequest, _: CallContext| async {
         ResourceContents::text("# Read me", "text/markdown")
     })
-    .description("What to read first.")
+    .description("Introduction.")
     .mime_type("text/markdown")
 }
 
@@ -25,13 +25,13 @@ async fn cus_2_1_a_registered_resource_is_listed_and_read_by_its_handler() {
         let client = Client::connect_with(&server, era).await;
         let listed = client.list_resources().await;
         assert_eq!(listed[0]["uri"], "docs://readme");
-        assert_eq!(listed[0]["description"], "What to read first.");
+        assert_eq!(listed[0]["description"], "Introduction.");
         assert_eq!(client.read("docs://readme").await.unwrap()["text"], "# Read me");
     }
 }
 
 #[tokio::test]
-async fn cus_2_2_extra_resources_are_there_before_the_first_request() {
+async fn cus_2_2_extra_resources_exist_before_the_first_request() {
     let resources: Vec<Arc<dyn Resource>> = vec![Arc::new(readme())];
     let server = builder().extra_resources(resources).build().unwrap();
     assert_eq!(Client::connect(&server).await.list_resources().await.len(), 1);
@@ -57,7 +57,7 @@ async fn cus_2_4_a_blob_resource_is_base64_with_its_mime_type() {
 }
 
 #[tokio::test]
-async fn cus_2_5_an_unknown_uri_is_an_error_that_says_so() {
+async fn cus_2_5_an_unknown_uri_is_an_error() {
     let server = builder().build().unwrap();
     server.register_resource(readme()).unwrap();
     for (era, code) in [(Era::Sessions, -32002), (Era::Stateless, -32602)] {
@@ -69,7 +69,7 @@ async fn cus_2_5_an_unknown_uri_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn cus_2_6_a_taken_uri_is_refused_and_the_first_stays() {
+async fn cus_2_6_a_duplicate_uri_is_rejected_and_the_first_stays() {
     let server = builder().build().unwrap();
     server.register_resource(readme()).unwrap();
     let second = resource_fn("docs://readme", "second", |_: ReadRequest, _: CallContext| async {
@@ -84,8 +84,8 @@ async fn cus_2_6_a_taken_uri_is_refused_and_the_first_stays() {
 async fn cus_4_1_a_resource_makes_the_server_declare_lists_of_resources() {
     let server = builder().build().unwrap();
     server.register_resource(readme()).unwrap();
-    let answer = RawClient::connect(&server).initialize().await;
-    let capabilities = &answer["result"]["capabilities"];
+    let response = RawClient::connect(&server).initialize().await;
+    let capabilities = &response["result"]["capabilities"];
     assert_eq!(capabilities["resources"]["list"], true);
     assert_eq!(capabilities["resources"]["listChanged"], true);
     assert!(capabilities.get("prompts").is_none());
@@ -93,13 +93,13 @@ async fn cus_4_1_a_resource_makes_the_server_declare_lists_of_resources() {
 
 #[tokio::test]
 async fn cus_4_3_without_resources_and_prompts_only_tools_are_declared() {
-    let answer = RawClient::connect(&builder().build().unwrap()).initialize().await;
-    let capabilities = answer["result"]["capabilities"].as_object().unwrap();
+    let response = RawClient::connect(&builder().build().unwrap()).initialize().await;
+    let capabilities = response["result"]["capabilities"].as_object().unwrap();
     assert_eq!(capabilities.keys().collect::<Vec<_>>(), ["tools"]);
 }
 
 #[tokio::test]
-async fn cus_5_2_contents_say_what_they_are() {
+async fn cus_5_2_contents_have_a_type() {
     let server = builder().build().unwrap();
     let family = resource_fn("users://{id}", "user", |request: ReadRequest, _: CallContext| async move {
         vec![
@@ -113,14 +113,14 @@ async fn cus_5_2_contents_say_what_they_are() {
     server.register_resource(family).unwrap();
     let client = Client::connect(&server).await;
     assert_eq!(client.list_resource_templates().await[0]["uriTemplate"], "users://{id}");
-    assert!(client.list_resources().await.is_empty(), "a template is no resource");
+    assert!(client.list_resources().await.is_empty(), "a template is not a resource");
     let contents = client.read("users://ada").await.unwrap();
     assert_eq!(contents, json!({"uri": "users://ada", "mimeType": "text/plain", "text": "user ada"}));
     assert_eq!(client.complete("users://{id}", "id", "a").await.unwrap(), ["ada", "alan"]);
 }
 
 #[tokio::test]
-async fn cus_5_4_a_resource_handler_that_fails_or_panics_is_answered_and_the_server_goes_on() {
+async fn cus_5_4_a_resource_handler_that_fails_or_panics_gets_an_error_and_the_server_keeps_running() {
     let server = builder().build().unwrap();
     let broken = resource_fn("demo://{how}", "broken", |request: ReadRequest, _: CallContext| async move {
         match request.values["how"].as_str() {

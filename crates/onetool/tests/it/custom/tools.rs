@@ -11,7 +11,7 @@ use onetool::{
 use onetool_testkit::{Client, Era};
 use serde_json::json;
 
-use super::{THERE, builder};
+use super::{EXISTING, builder};
 use crate::{Text, object};
 
 fn shout() -> impl Tool {
@@ -30,7 +30,7 @@ async fn cus_1_1_a_registered_tool_is_listed_and_called_with_its_arguments() {
         let client = Client::connect_with(&server, era).await;
         let (tools, _) = client.list_tools().await;
         let listed = tools.iter().find(|it| it["name"] == "demo_shout").unwrap();
-        assert_eq!(listed["inputSchema"]["properties"]["text"]["description"], "What to work on.");
+        assert_eq!(listed["inputSchema"]["properties"]["text"]["description"], "The input.");
         assert_eq!(client.call_text("demo_shout", json!({"text": "hi"})).await, "HI");
         assert_eq!(
             client.call_text("demo.shout", json!({"text": "hi"})).await,
@@ -41,7 +41,7 @@ async fn cus_1_1_a_registered_tool_is_listed_and_called_with_its_arguments() {
 }
 
 #[tokio::test]
-async fn cus_1_1_any_tool_of_ones_own_is_a_tool() {
+async fn cus_1_1_any_implementation_of_the_trait_is_a_tool() {
     struct Own(ToolSpec);
     impl Tool for Own {
         fn spec(&self) -> &ToolSpec {
@@ -56,23 +56,23 @@ async fn cus_1_1_any_tool_of_ones_own_is_a_tool() {
         }
     }
     let server = builder().build().unwrap();
-    server.register_tool(Own(ToolSpec::new("own.mirror", "Gives back its arguments."))).unwrap();
+    server.register_tool(Own(ToolSpec::new("own.mirror", "Returns its arguments."))).unwrap();
     let result = Client::connect(&server).await.call("own_mirror", json!({"a": [1, null]})).await.unwrap();
     assert_eq!(result["structuredContent"], json!({"a": [1, null]}));
 }
 
 #[tokio::test]
-async fn cus_1_2_extra_tools_are_there_before_the_first_request() {
+async fn cus_1_2_extra_tools_exist_before_the_first_request() {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(shout())];
     let server = builder().extra_tools(tools).build().unwrap();
-    let expected: Vec<&str> = ["demo_shout"].into_iter().chain(THERE).collect();
+    let expected: Vec<&str> = ["demo_shout"].into_iter().chain(EXISTING).collect();
     let mut names = Client::connect(&server).await.tool_names().await;
     names.sort_by_key(|name| expected.iter().position(|it| it == name));
     assert_eq!(names, expected);
 }
 
 #[tokio::test]
-async fn cus_1_3_the_content_of_the_handler_comes_back() {
+async fn cus_1_3_the_content_of_the_handler_is_returned() {
     let server = builder().build().unwrap();
     server
         .register_tool(tool_fn("demo.both", "Text and picture.", |_: JsonObject, _: CallContext| async {
@@ -87,7 +87,7 @@ async fn cus_1_3_the_content_of_the_handler_comes_back() {
 }
 
 #[tokio::test]
-async fn cus_1_4_arguments_that_break_the_schema_never_reach_the_handler() {
+async fn cus_1_4_invalid_arguments_never_reach_the_handler() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
     let server = builder().build().unwrap();
@@ -108,7 +108,7 @@ async fn cus_1_4_arguments_that_break_the_schema_never_reach_the_handler() {
 }
 
 #[tokio::test]
-async fn cus_1_5_a_taken_name_is_refused_and_the_first_stays() {
+async fn cus_1_5_a_duplicate_name_is_rejected_and_the_first_stays() {
     let server = builder().build().unwrap();
     server.register_tool(shout()).unwrap();
     let second = tool_fn("demo.shout", "Another.", |_: JsonObject, _: CallContext| async { "second" });
@@ -124,7 +124,7 @@ async fn cus_1_5_a_taken_name_is_refused_and_the_first_stays() {
 async fn cus_5_1_a_result_has_typed_content_and_may_be_an_error() {
     let server = builder().build().unwrap();
     server
-        .register_tool(tool_fn("demo.bad", "Bad news.", |_: JsonObject, _: CallContext| async {
+        .register_tool(tool_fn("demo.bad", "Fails.", |_: JsonObject, _: CallContext| async {
             ToolOutput::error("no such page")
         }))
         .unwrap();
@@ -143,7 +143,7 @@ async fn cus_5_1_a_result_has_typed_content_and_may_be_an_error() {
 }
 
 #[tokio::test]
-async fn cus_5_4_a_tool_handler_that_fails_or_panics_is_answered_and_the_server_goes_on() {
+async fn cus_5_4_a_tool_handler_that_fails_or_panics_gets_an_error_and_the_server_keeps_running() {
     let server = builder().build().unwrap();
     server
         .register_tool(tool_fn("demo.fail", "Fails.", |_: JsonObject, _: CallContext| async {
@@ -171,7 +171,7 @@ async fn cus_5_4_a_tool_handler_that_fails_or_panics_is_answered_and_the_server_
 }
 
 #[tokio::test]
-async fn cus_6_1_a_schema_that_is_none_is_refused_at_registration() {
+async fn cus_6_1_an_invalid_schema_is_rejected_at_registration() {
     let server = builder().build().unwrap();
     let handler = |_: JsonObject, _: CallContext| async { "" };
     let spec =
@@ -181,7 +181,7 @@ async fn cus_6_1_a_schema_that_is_none_is_refused_at_registration() {
     let not_an_object = tool_fn("demo.text", "", |text: String, _: CallContext| async { text });
     let error = server.register_tool(not_an_object).unwrap_err();
     assert_snapshot!(error, @r#"the input schema of tool 'demo.text' is not valid: arguments are an object, so 'type' must be 'object', not "string""#);
-    assert_eq!(server.catalog().tools().count(), THERE.len());
+    assert_eq!(server.catalog().tools().count(), EXISTING.len());
 }
 
 #[tokio::test]
@@ -209,13 +209,13 @@ async fn a_server_provides_its_tools_to_others() {
 }
 
 #[tokio::test]
-async fn o6_a_list_of_large_definitions_comes_in_pages_that_clients_take() {
+async fn o6_a_list_of_large_definitions_is_split_into_pages_that_clients_accept() {
     let server = builder().build().unwrap();
     for number in 0..20 {
         let spec = ToolSpec::new(format!("demo.large{number}"), "x".repeat(1 << 20));
         server.register_tool(dynamic_tool(spec, |_: JsonObject, _: CallContext| async { "" })).unwrap();
     }
     let (tools, pages) = Client::connect(&server).await.list_tools().await;
-    assert_eq!(tools.len(), 20 + THERE.len());
+    assert_eq!(tools.len(), 20 + EXISTING.len());
     assert!((4..=6).contains(&pages), "{pages} pages of some 4 MB");
 }

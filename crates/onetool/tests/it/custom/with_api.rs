@@ -1,6 +1,6 @@
 //! The same cases on a server made with `Server::builder().pack(api)`.
 
-#![expect(clippy::duplicate_mod, reason = "the same cases hold on a bare server")]
+#![expect(clippy::duplicate_mod, reason = "the same cases run on a bare server")]
 
 #[path = "prompts.rs"]
 mod prompts;
@@ -24,9 +24,9 @@ const PETS: &str = r#"{
     }
 }"#;
 
-/// Begins a server that serves an API already.
+/// Starts building a server that already serves an API.
 fn builder() -> ServerBuilder {
-    // The cases run inside a runtime, where nothing may wait for another one but on a thread of its own.
+    // The cases run inside a runtime, which must not block on another one, so use a separate thread.
     let api = std::thread::spawn(|| tokio::runtime::Runtime::new().unwrap().block_on(pets())).join().unwrap();
     Server::builder().pack(api)
 }
@@ -36,5 +36,5 @@ async fn pets() -> Api {
     load(origin, ApiOptions::new("pets"), None).await.unwrap()
 }
 
-/// The tools that are there before a case registers its own.
-const THERE: [&str; 3] = ["pets_list_pets", "pets_add_pet", "pets_get_pet"];
+/// The tools that exist before a case registers its own.
+const EXISTING: [&str; 3] = ["pets_list_pets", "pets_add_pet", "pets_get_pet"];

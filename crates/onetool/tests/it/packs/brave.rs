@@ -1,4 +1,4 @@
-//! The pack `brave` against a server on loopback that answers as Brave documents its API.
+//! The pack `brave` against a server on loopback that implements Brave's documented API.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,16 +18,16 @@ use crate::{gateway, gateway_with_run};
 
 const KEY: &str = "canary-brave-key";
 
-/// What the server has heard, and how often it asks for patience.
+/// Requests that the server has received, and how often it has responded with a rate limit.
 #[derive(Clone, Default)]
-struct Heard {
+struct Received {
     queries: Arc<Mutex<Vec<String>>>,
-    refusals: Arc<AtomicUsize>,
+    rate_limits: Arc<AtomicUsize>,
 }
 
-fn checked(headers: &HeaderMap, heard: &Heard, query: Option<String>) -> Option<Response> {
+fn checked(headers: &HeaderMap, received: &Received, query: Option<String>) -> Option<Response> {
     let query = query.unwrap_or_default();
-    heard.queries.lock().unwrap().push(query.clone());
+    received.queries.lock().unwrap().push(query.clone());
     let key = headers.get("x-subscription-token").map(|it| it.to_str().unwrap().to_owned());
     if key.as_deref() != Some(KEY) {
         let detail = format!("The provided subscription token {} is invalid.", key.unwrap_or_default());
@@ -35,7 +35,7 @@ fn checked(headers: &HeaderMap, heard: &Heard, query: Option<String>) -> Option<
         let body = Json(json!({"type": "ErrorResponse", "error": error}));
         return Some((StatusCode::UNPROCESSABLE_ENTITY, body).into_response());
     }
-    if query.contains("patience") && heard.refusals.fetch_add(1, Ordering::SeqCst) == 0 {
+    if query.contains("later") && received.rate_limits.fetch_add(1, Ordering::SeqCst) == 0 {
         return Some((StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response());
     }
     if query.contains("tomorrow") {
@@ -44,9 +44,9 @@ fn checked(headers: &HeaderMap, heard: &Heard, query: Option<String>) -> Option<
     None
 }
 
-async fn web(State(heard): State<Heard>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    if let Some(refusal) = checked(&headers, &heard, query.clone()) {
-        return refusal;
+async fn web(State(received): State<Received>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    if let Some(rejection) = checked(&headers, &received, query.clone()) {
+        return rejection;
     }
     let query = query.unwrap();
     if query.contains("result_filter=locations") {
@@ -62,13 +62,14 @@ async fn web(State(heard): State<Heard>, RawQuery(query): RawQuery, headers: Hea
     .into_response()
 }
 
-fn other(results: Value) -> axum::routing::MethodRouter<Heard> {
-    get(move |State(heard): State<Heard>, RawQuery(query): RawQuery, headers: HeaderMap| async move {
-        checked(&headers, &heard, query).unwrap_or_else(|| Json(json!({"results": results})).into_response())
+fn other(results: Value) -> axum::routing::MethodRouter<Received> {
+    get(move |State(received): State<Received>, RawQuery(query): RawQuery, headers: HeaderMap| async move {
+        checked(&headers, &received, query)
+            .unwrap_or_else(|| Json(json!({"results": results})).into_response())
     })
 }
 
-async fn start(heard: &Heard) -> String {
+async fn start(received: &Received) -> String {
     let news = json!([{"title": "News", "url": "https://n.example", "description": "d", "age": "1 hour ago",
         "meta_url": {"hostname": "n.example"}}]);
     let images = json!([{"title": "Crab", "url": "https://i.example/page", "source": "i.example",
@@ -84,7 +85,7 @@ async fn start(heard: &Heard) -> String {
         .route("/res/v1/videos/search", other(videos))
         .route("/res/v1/local/pois", other(places))
         .route("/res/v1/local/descriptions", other(words))
-        .with_state(heard.clone());
+        .with_state(received.clone());
     serve(router).await
 }
 
@@ -92,16 +93,16 @@ fn yaml(url: &str, key: &str) -> String {
     format!("packs: {{brave: {{api_key: {key}, base_url: '{url}/res/v1'}}}}\n")
 }
 
-async fn with_brave(heard: &Heard) -> (Gateway, TempDir) {
+async fn with_brave(received: &Received) -> (Gateway, TempDir) {
     let folder = TempDir::new().unwrap();
-    let gateway = gateway(folder.path(), &yaml(&start(heard).await, KEY));
+    let gateway = gateway(folder.path(), &yaml(&start(received).await, KEY));
     (gateway, folder)
 }
 
 #[tokio::test]
-async fn the_web_is_searched_with_everything_that_was_asked_for() {
-    let heard = Heard::default();
-    let (gateway, _folder) = with_brave(&heard).await;
+async fn the_web_is_searched_with_all_arguments() {
+    let received = Received::default();
+    let (gateway, _folder) = with_brave(&received).await;
     let args = json!({"query": "rust", "count": 3, "offset": 1, "country": "de", "freshness": "pw", "safesearch": "strict"});
     for tool in ["brave.web_search", "brave.search"] {
         let found = call(&gateway, tool, args.clone()).await;
@@ -111,15 +112,15 @@ async fn the_web_is_searched_with_everything_that_was_asked_for() {
                 "description": "The best page & more", "age": "2 days ago"}], "more": true})
         );
     }
-    let queries = heard.queries.lock().unwrap();
+    let queries = received.queries.lock().unwrap();
     assert_eq!(queries[0], "q=rust&count=3&offset=1&country=DE&freshness=pw&safesearch=strict");
     assert_eq!(queries[0], queries[1]);
 }
 
 #[tokio::test]
-async fn news_pictures_videos_and_places_are_searched() {
-    let heard = Heard::default();
-    let (gateway, _folder) = with_brave(&heard).await;
+async fn news_images_videos_and_places_are_searched() {
+    let received = Received::default();
+    let (gateway, _folder) = with_brave(&received).await;
     let search = async |tool: &str| call(&gateway, tool, json!({"query": "x"})).await["results"].clone();
     assert_eq!(search("brave.news").await[0]["source"], "n.example");
     assert_eq!(search("brave.image").await[0]["image"], "https://i.example/crab.png");
@@ -131,7 +132,7 @@ async fn news_pictures_videos_and_places_are_searched() {
             "description": "Bread since 1900"})
     );
     assert_eq!(places[1], json!({"name": "Other"}));
-    assert!(heard.queries.lock().unwrap().contains(&"ids=p1&ids=p2".to_owned()));
+    assert!(received.queries.lock().unwrap().contains(&"ids=p1&ids=p2".to_owned()));
     let error = failure(&gateway, "brave.local", json!({"query": "nowhere"})).await;
     assert!(error.ends_with("no places found for 'nowhere'; include the name of the town"), "{error}");
     let error = failure(&gateway, "brave.search", json!({"query": "x", "count": 0})).await;
@@ -139,21 +140,21 @@ async fn news_pictures_videos_and_places_are_searched() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_is_waited_for_within_a_bound() {
-    let heard = Heard::default();
-    let (gateway, _folder) = with_brave(&heard).await;
-    let found = call(&gateway, "brave.search", json!({"query": "patience"})).await;
-    assert_eq!(found["results"][0]["title"], "All about patience");
-    assert_eq!(heard.queries.lock().unwrap().len(), 2, "it asked again");
+async fn a_short_rate_limit_is_waited_for() {
+    let received = Received::default();
+    let (gateway, _folder) = with_brave(&received).await;
+    let found = call(&gateway, "brave.search", json!({"query": "later"})).await;
+    assert_eq!(found["results"][0]["title"], "All about later");
+    assert_eq!(received.queries.lock().unwrap().len(), 2, "it retries");
     let error = failure(&gateway, "brave.search", json!({"query": "tomorrow"})).await;
     assert!(error.ends_with("Brave's rate limit is reached; retry in 86400 s"), "{error}");
-    assert_eq!(heard.queries.lock().unwrap().len(), 3, "and did not ask again where that takes too long");
+    assert_eq!(received.queries.lock().unwrap().len(), 3, "it does not retry if that takes too long");
 }
 
 #[tokio::test]
-async fn several_searches_go_side_by_side_each_with_its_own_fate() {
-    let heard = Heard::default();
-    let (gateway, _folder) = with_brave(&heard).await;
+async fn several_searches_run_concurrently_each_with_its_own_result() {
+    let received = Received::default();
+    let (gateway, _folder) = with_brave(&received).await;
     let args = json!({"queries": ["a", "tomorrow", "c"], "count": 2});
     let found = call(&gateway, "brave.web_search_batch", args).await["searches"].clone();
     assert_eq!(found[0]["results"][0]["url"], "https://example.org/a");
@@ -163,11 +164,11 @@ async fn several_searches_go_side_by_side_each_with_its_own_fate() {
 }
 
 #[tokio::test]
-async fn l2_the_key_never_shows_and_its_lack_is_clear() {
+async fn l2_the_key_never_appears_and_a_missing_key_is_reported() {
     let logs = CapturedLogs::start(tracing::Level::TRACE);
     let folder = TempDir::new().unwrap();
-    let heard = Heard::default();
-    let url = start(&heard).await;
+    let received = Received::default();
+    let url = start(&received).await;
     let wrong = gateway(folder.path(), &yaml(&url, "canary-wrong-key"));
     let error = failure(&wrong, "brave.search", json!({"query": "x"})).await;
     assert!(error.contains("SUBSCRIPTION_TOKEN_INVALID"), "{error}");
@@ -184,10 +185,10 @@ async fn l2_the_key_never_shows_and_its_lack_is_clear() {
 }
 
 #[tokio::test]
-async fn dsc_3_1_batch_search_runs_as_it_is() {
+async fn dsc_3_1_batch_search_runs_unchanged() {
     let folder = TempDir::new().unwrap();
-    let heard = Heard::default();
-    let url = start(&heard).await;
+    let received = Received::default();
+    let url = start(&received).await;
     let gateway = gateway_with_run(folder.path(), &yaml(&url, KEY), |_| {});
     let client = Client::connect(gateway.server()).await;
     let prompt =
@@ -197,5 +198,5 @@ async fn dsc_3_1_batch_search_runs_as_it_is() {
         serde_json::from_str(&client.call_text("run", json!({"command": block})).await).unwrap();
     assert_eq!(found["AI"]["results"][0]["title"], "All about AI");
     assert_eq!(found["ML"]["results"][0]["title"], "All about ML");
-    assert_eq!(*heard.queries.lock().unwrap(), ["q=AI&count=5", "q=ML&count=5"]);
+    assert_eq!(*received.queries.lock().unwrap(), ["q=AI&count=5", "q=ML&count=5"]);
 }

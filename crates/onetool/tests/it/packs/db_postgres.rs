@@ -1,4 +1,4 @@
-//! The pack `db` on a real PostgreSQL, started for the tests that need it.
+//! The pack `db` with a real PostgreSQL server, started by each test.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -13,14 +13,14 @@ use tempfile::TempDir;
 use super::{call, failure};
 use crate::{gateway, object};
 
-/// A server of its own in a folder of its own, reached over a socket in there; it ends with the test.
+/// A server with its data and socket in a temporary directory. It stops with the test.
 struct Postgres {
     folder: TempDir,
     server: Child,
 }
 
 impl Postgres {
-    /// Starts a server. The binaries come from Debian's package; without them a test cannot go on.
+    /// Starts a server. The binaries come from Debian's package; without them the test fails.
     fn start() -> Self {
         let binaries = binaries();
         let folder = TempDir::new().unwrap();
@@ -69,13 +69,13 @@ impl Postgres {
         this
     }
 
-    /// Waits until the server answers.
+    /// Waits until the server accepts connections.
     fn wait(&mut self) {
         let deadline = Instant::now() + Duration::from_mins(1);
         while !self.psql("select 1").status.success() {
             let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
-            assert!(self.server.try_wait().unwrap().is_none(), "the server ended: {}", log());
-            assert!(Instant::now() < deadline, "the server does not answer: {}", log());
+            assert!(self.server.try_wait().unwrap().is_none(), "the server exited: {}", log());
+            assert!(Instant::now() < deadline, "the server does not respond: {}", log());
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -106,7 +106,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // Killed with what it has started: its processes notice that the first of them is gone.
+        // Its child processes exit when they notice that the postmaster is gone.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
@@ -123,7 +123,7 @@ fn binaries() -> PathBuf {
         .expect("PostgreSQL is needed: apt-get install postgresql (`cargo xtask install` does it as root)")
 }
 
-/// PostgreSQL refuses to run as root; `nobody` is on every system.
+/// Returns the user `nobody` if the test runs as root, which PostgreSQL refuses to run as.
 fn unprivileged() -> Option<(u32, u32)> {
     rustix::process::geteuid().is_root().then_some((65534, 65534))
 }
@@ -137,7 +137,7 @@ const TABLES: &str = "create type mood as enum ('sad', 'happy');
     create view cheap as select * from items where price < 1";
 
 #[tokio::test]
-async fn postgres_is_asked_like_any_database() {
+async fn postgres_is_queried_like_any_database() {
     let (postgres, folder) = (Postgres::start(), TempDir::new().unwrap());
     postgres.run(TABLES);
     let gateway = postgres.gateway(folder.path(), "");
@@ -154,7 +154,7 @@ async fn postgres_is_asked_like_any_database() {
     );
     assert_eq!(all["rows"][1]["price"], Value::Null);
 
-    // Values are bound, whatever type the statement wants.
+    // Values are bound with the type that the statement expects.
     let sql = "select name from items where name = $1 and price <= $2 and code = $3 and made > $4 and mood = $5 and data = $6";
     let params =
         json!(["apple", 0.5, "00000000-0000-0000-0000-000000000001", "2026-01-01", "happy", {"x": [1]}]);
@@ -243,16 +243,16 @@ async fn postgres_can_only_be_read_unless_configured() {
 }
 
 #[tokio::test]
-async fn a_query_of_postgres_ends_with_its_time_or_its_caller() {
+async fn a_postgres_query_stops_at_its_timeout_or_with_its_caller() {
     let (postgres, folder) = (Postgres::start(), TempDir::new().unwrap());
     let gateway = postgres.gateway(folder.path(), ", timeout: 0.5");
     let endless = "select count(*) from generate_series(1, 100000000000)";
-    let asked = failure(&gateway, "db.query", json!({"url": "shop", "sql": endless}));
-    let error = tokio::time::timeout(Duration::from_secs(30), asked).await.expect("ended");
+    let query = failure(&gateway, "db.query", json!({"url": "shop", "sql": endless}));
+    let error = tokio::time::timeout(Duration::from_secs(30), query).await.expect("the query is stopped");
     assert!(error.contains("took longer than 0.5 s"), "{error}");
-    let patient = postgres.gateway(folder.path(), ", timeout: 3600, writable: [shop]");
+    let without_timeout = postgres.gateway(folder.path(), ", timeout: 3600, writable: [shop]");
     let args = object(json!({"url": "shop", "sql": "select pg_sleep(601)"}));
-    let calling = patient.server().call("db.query", args, CallContext::detached());
+    let calling = without_timeout.server().call("db.query", args, CallContext::detached());
     let sleeping = "select count(*) from pg_stat_activity where query like '%pg_sleep(601)%' and state = 'active' and pid <> pg_backend_pid()";
     tokio::select! {
         ended = calling => panic!("{ended:?}"),
@@ -261,17 +261,17 @@ async fn a_query_of_postgres_ends_with_its_time_or_its_caller() {
     until(&postgres, sleeping, "0\n").await;
 }
 
-/// Asks again and again until the answer is this one.
+/// Runs the query until it returns the expected result.
 async fn until(postgres: &Postgres, sql: &str, expected: &str) {
     let deadline = Instant::now() + Duration::from_mins(1);
     while postgres.run(sql) != expected {
-        assert!(Instant::now() < deadline, "{sql} never was {expected}");
+        assert!(Instant::now() < deadline, "{sql} never returned {expected}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_named() {
+async fn an_unreachable_server_is_named() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(
         folder.path(),
@@ -282,7 +282,7 @@ async fn a_server_that_is_not_there_is_named() {
     assert!(!format!("{:?}", gateway.config()).contains("canary"));
 }
 
-/// Statements that worked for a superuser, and some that work for anybody, in a transaction that can only read.
+/// Statements that would succeed in a read-only transaction, most for a superuser and some for any role.
 const ATTACKS: [&str; 34] = [
     "copy items to program 'touch /tmp/onetool-h7'",
     "copy (select 1) to program 'touch /tmp/onetool-h7'",
@@ -321,13 +321,13 @@ const ATTACKS: [&str; 34] = [
 ];
 
 #[tokio::test]
-async fn h7_only_what_reads_is_run_and_no_function_that_does_more() {
+async fn h7_only_statements_and_functions_that_read_are_run() {
     let (postgres, folder) = (Postgres::start(), TempDir::new().unwrap());
     postgres.run(TABLES);
     postgres.run("create extension dblink; create extension tablefunc");
     postgres.run("grant execute on all functions in schema pg_catalog, public to reader");
     let gateway = postgres.gateway(folder.path(), "");
-    // Also where the role could do all of it, and the configuration puts up with that.
+    // Also if the role could do all of it, and the configuration allows such a role.
     let superuser = postgres.gateway_as("ada", folder.path(), ", privileged: [shop]");
     for gateway in [&gateway, &superuser] {
         for sql in ATTACKS {
@@ -349,9 +349,9 @@ async fn h7_only_what_reads_is_run_and_no_function_that_does_more() {
         ("with x as (select 1 as a) select * from x union all select 2 limit 1", json!({"a": 1})),
         ("table cheap limit 1", json!(null)),
     ] {
-        let answer = call(&gateway, "db.query", json!({"url": "shop", "sql": sql})).await;
-        assert!(expected.is_null() || answer["rows"][0] == expected, "{sql}: {answer}");
-        assert_eq!(answer["count"], 1, "{sql}");
+        let result = call(&gateway, "db.query", json!({"url": "shop", "sql": sql})).await;
+        assert!(expected.is_null() || result["rows"][0] == expected, "{sql}: {result}");
+        assert_eq!(result["count"], 1, "{sql}");
     }
     let writable = postgres.gateway(folder.path(), ", writable: [shop]");
     let slept = json!({"url": "shop", "sql": "select pg_sleep(0)::text as x"});
@@ -359,7 +359,7 @@ async fn h7_only_what_reads_is_run_and_no_function_that_does_more() {
 }
 
 #[tokio::test]
-async fn h7_a_role_with_the_powers_of_the_server_is_refused() {
+async fn h7_a_role_with_server_privileges_is_rejected() {
     let (postgres, folder) = (Postgres::start(), TempDir::new().unwrap());
     postgres.run(
         "create role files login; grant pg_read_server_files to files;
@@ -393,7 +393,7 @@ async fn h7_a_role_with_the_powers_of_the_server_is_refused() {
 }
 
 #[tokio::test]
-async fn h7_an_answer_is_bounded() {
+async fn h7_a_result_is_bounded() {
     let (postgres, folder) = (Postgres::start(), TempDir::new().unwrap());
     let gateway = postgres.gateway(folder.path(), "");
     for sql in [

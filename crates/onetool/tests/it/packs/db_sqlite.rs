@@ -1,4 +1,4 @@
-//! The pack `db` on a real SQLite file.
+//! The pack `db` with a real SQLite file.
 
 use std::path::Path;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn with_shop(folder: &Path, more: &str) -> Gateway {
 }
 
 #[tokio::test]
-async fn rows_come_back_as_data() {
+async fn rows_are_returned_as_data() {
     let folder = TempDir::new().unwrap();
     let gateway = with_shop(folder.path(), "");
     let args = json!({"url": "shop", "sql": "select * from items order by id"});
@@ -40,7 +40,11 @@ async fn rows_come_back_as_data() {
     );
     let same =
         call(&gateway, "db.query", json!({"url": "sqlite:shop.db", "sql": "select 1 as a, 2 as a"})).await;
-    assert_eq!(same["rows"][0], json!({"a": 1, "a_2": 2}), "by its address, too; and no column is lost");
+    assert_eq!(
+        same["rows"][0],
+        json!({"a": 1, "a_2": 2}),
+        "a URL works as well as a name, and no column is lost"
+    );
     let limited =
         call(&gateway, "db.query", json!({"url": "shop", "sql": "select id from items", "limit": 2})).await;
     assert_eq!((&limited["count"], &limited["truncated"]), (&json!(2), &json!(true)));
@@ -76,7 +80,7 @@ async fn values_are_bound_and_never_become_sql() {
 }
 
 #[tokio::test]
-async fn what_is_not_writable_stays_as_it_is() {
+async fn a_database_that_is_not_writable_stays_unchanged() {
     let folder = TempDir::new().unwrap();
     let gateway = with_shop(folder.path(), "");
     let other = folder.path().join("other.db");
@@ -115,7 +119,7 @@ async fn what_is_not_writable_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_writable_is_changed_and_nothing_beside_it() {
+async fn only_the_writable_database_is_changed() {
     let folder = TempDir::new().unwrap();
     let gateway = with_shop(folder.path(), ", writable: [shop]");
     let args = json!({"url": "shop", "sql": "update items set price = ? where price is null", "params": [9]});
@@ -135,7 +139,7 @@ async fn what_is_writable_is_changed_and_nothing_beside_it() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said() {
+async fn errors_name_the_problem() {
     let folder = TempDir::new().unwrap();
     let gateway = with_shop(folder.path(), "");
     for (args, expected) in [
@@ -162,7 +166,7 @@ async fn what_is_wrong_is_said() {
     );
     let error = failure(&gone, "db.query", json!({"url": "gone", "sql": "select 1"})).await;
     assert!(error.contains("cannot open") && error.contains("gone.db: "), "{error}");
-    assert!(!folder.path().join("gone.db").exists(), "a file that is not there is not made");
+    assert!(!folder.path().join("gone.db").exists(), "a missing file is not created");
     let error = failure(&gone, "db.query", json!({"url": "dev", "sql": "select 1"})).await;
     assert!(error.contains("/dev/zero is not a file"), "{error}");
 }
@@ -171,11 +175,11 @@ const ENDLESS: &str =
     "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
 
 #[tokio::test]
-async fn a_query_without_end_is_ended() {
+async fn an_endless_query_is_stopped() {
     let folder = TempDir::new().unwrap();
     let gateway = with_shop(folder.path(), ", timeout: 0.3");
-    let asked = failure(&gateway, "db.query", json!({"url": "shop", "sql": ENDLESS}));
-    let error = tokio::time::timeout(Duration::from_secs(30), asked).await.expect("ended");
+    let query = failure(&gateway, "db.query", json!({"url": "shop", "sql": ENDLESS}));
+    let error = tokio::time::timeout(Duration::from_secs(30), query).await.expect("the query is stopped");
     assert!(error.contains("took longer than 0.3 s and was stopped"), "{error}");
     let rows =
         "with recursive n(i) as (select 1 union all select i + 1 from n) select i, zeroblob(1000000) from n";
@@ -184,24 +188,24 @@ async fn a_query_without_end_is_ended() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_stops_its_query() {
+async fn a_canceled_call_stops_its_query() {
     let folder = TempDir::new().unwrap();
     let gateway = with_shop(folder.path(), ", timeout: 3600, writable: [shop]");
     let writing = "with recursive n(i) as (select 1 union all select i + 1 from n) insert into items (name) select count(*) from n";
     let args = object(json!({"url": "shop", "sql": writing}));
     let cx = CallContext::detached().with_deadline(std::time::Instant::now() + Duration::from_millis(300));
     let error = gateway.server().call("db.query", args, cx).await.unwrap_err();
-    let is_told =
+    let is_timeout =
         ["did not answer within", "took longer than 0."].iter().any(|it| error.to_string().contains(it));
-    assert!(is_told, "{error}");
-    // The lock that the statement held is free again as soon as the query has heard of it.
+    assert!(is_timeout, "{error}");
+    // The statement's lock is released as soon as the query is interrupted.
     let connection = Connection::open(folder.path().join("shop.db")).unwrap();
     connection.busy_timeout(Duration::from_secs(30)).unwrap();
     connection.execute("insert into items (name) values ('free')", []).unwrap();
 }
 
 #[tokio::test]
-async fn large_answers_go_to_the_result_store() {
+async fn large_results_go_to_the_result_store() {
     let folder = TempDir::new().unwrap();
     shop(folder.path());
     let yaml = "packs: {db: {urls: {shop: 'sqlite:shop.db'}}}\n";
@@ -209,6 +213,6 @@ async fn large_answers_go_to_the_result_store() {
     let client = Client::connect(gateway.server()).await;
     let sql = "with recursive n(i) as (select 1 union all select i + 1 from n limit 900) select i, hex(zeroblob(50)) as x from n";
     let command = format!("db.query(url='shop', sql='{sql}')");
-    let answer = client.call_text("run", json!({"command": command})).await;
-    assert!(answer.len() < 4096 && answer.contains("handle"), "{answer}");
+    let result = client.call_text("run", json!({"command": command})).await;
+    assert!(result.len() < 4096 && result.contains("handle"), "{result}");
 }

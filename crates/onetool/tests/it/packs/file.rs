@@ -1,4 +1,4 @@
-//! The pack `file` on real folders.
+//! The pack `file` with real directories.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -11,7 +11,7 @@ use super::{call, failure, output, text, with_root};
 use crate::gateway;
 
 #[tokio::test]
-async fn the_pack_is_there_only_with_roots() {
+async fn the_pack_exists_only_with_roots() {
     let folder = TempDir::new().unwrap();
     for yaml in [
         "",
@@ -40,7 +40,7 @@ async fn the_pack_is_there_only_with_roots() {
 }
 
 #[tokio::test]
-async fn read_only_leaves_out_what_changes() {
+async fn read_only_omits_tools_that_change_files() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "packs: {file: {roots: [.], read_only: true}}\n");
     let catalog = gateway.server().catalog();
@@ -93,7 +93,7 @@ async fn a_long_file_is_read_in_parts_that_add_up() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_is_read_by_bytes() {
+async fn a_file_that_is_not_text_is_read_as_bytes() {
     let folder = TempDir::new().unwrap();
     let gateway = with_root(folder.path());
     fs::write(folder.path().join("root/a.bin"), [0, 159, 146, 150, 255]).unwrap();
@@ -110,7 +110,7 @@ async fn what_is_no_text_is_read_by_bytes() {
 }
 
 #[tokio::test]
-async fn a_file_of_ten_gigabytes_with_nothing_in_it_is_read_in_parts() {
+async fn a_sparse_file_of_ten_gigabytes_is_read_in_parts() {
     let folder = TempDir::new().unwrap();
     let gateway = with_root(folder.path());
     let file = fs::File::create(folder.path().join("root/sparse")).unwrap();
@@ -120,15 +120,15 @@ async fn a_file_of_ten_gigabytes_with_nothing_in_it_is_read_in_parts() {
     let part = call(&gateway, "file.read", args).await;
     assert_eq!((&part["text"], &part["size"]), (&json!("the end"), &json!(10u64 << 30)));
     let error = failure(&gateway, "file.read", json!({"path": "sparse"})).await;
-    assert!(error.contains("'sparse' is not text"), "refused before it is read whole: {error}");
+    assert!(error.contains("'sparse' is not text"), "rejected before it is read completely: {error}");
     let error = failure(&gateway, "file.edit", json!({"path": "sparse", "old": "a", "new": "b"})).await;
     assert!(error.contains("only files up to 16777216 bytes can be edited"), "{error}");
     let found = call(&gateway, "ripgrep.search", json!({"pattern": "the end"})).await;
-    assert_eq!(found["count"], 0, "binary files are left out at their first bytes");
+    assert_eq!(found["count"], 0, "binary files are skipped after their first bytes");
 }
 
 #[tokio::test]
-async fn a_write_is_whole_and_keeps_the_permissions() {
+async fn a_write_is_atomic_and_keeps_the_permissions() {
     let folder = TempDir::new().unwrap();
     let gateway = with_root(folder.path());
     let path = folder.path().join("root/new/deep/a.sh");
@@ -144,12 +144,12 @@ async fn a_write_is_whole_and_keeps_the_permissions() {
     assert_eq!(call(&gateway, "file.write", args).await["was"], "replaced");
     let after = fs::metadata(&path).unwrap();
     assert_eq!(after.mode() & 0o777, 0o750);
-    assert_ne!(before.ino(), after.ino(), "a new file took the place of the old one");
+    assert_ne!(before.ino(), after.ino(), "a new file replaced the old one");
     let old = std::io::read_to_string(open).unwrap();
-    assert_eq!(old, "echo 1\n", "whoever has the old one open still reads all of it");
+    assert_eq!(old, "echo 1\n", "a reader of the old file still sees all of it");
     let names: Vec<_> =
         fs::read_dir(path.parent().unwrap()).unwrap().map(|it| it.unwrap().file_name()).collect();
-    assert_eq!(names, ["a.sh"], "nothing is left over");
+    assert_eq!(names, ["a.sh"], "no temporary file is left");
 
     let args = json!({"path": "none/a", "content": "", "make_folders": false});
     let error = failure(&gateway, "file.write", args).await;
@@ -161,15 +161,15 @@ async fn a_write_is_whole_and_keeps_the_permissions() {
 }
 
 #[tokio::test]
-async fn an_edit_replaces_the_one_place_that_matches() {
+async fn an_edit_replaces_the_only_match() {
     let folder = TempDir::new().unwrap();
     let gateway = with_root(folder.path());
     let path = folder.path().join("root/a.py");
     fs::write(&path, "a = 1\nb = 1\naaa\n").unwrap();
     let edit = |old: &str, new: &str| json!({"path": "a.py", "old": old, "new": new});
-    let done = call(&gateway, "file.edit", edit("b = 1", "b = 'zwei'")).await;
-    assert_eq!(done, json!({"path": "a.py", "line": 2, "bytes": 21}));
-    assert_eq!(fs::read_to_string(&path).unwrap(), "a = 1\nb = 'zwei'\naaa\n");
+    let done = call(&gateway, "file.edit", edit("b = 1", "b = 'two'")).await;
+    assert_eq!(done, json!({"path": "a.py", "line": 2, "bytes": 20}));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a = 1\nb = 'two'\naaa\n");
     for (old, expected) in [
         ("", "'old' is empty"),
         ("c = 1", "'old' does not occur in 'a.py'"),
@@ -179,20 +179,20 @@ async fn an_edit_replaces_the_one_place_that_matches() {
         let error = failure(&gateway, "file.edit", edit(old, "x")).await;
         assert!(error.contains(expected), "{error}");
     }
-    assert_eq!(fs::read_to_string(&path).unwrap(), "a = 1\nb = 'zwei'\naaa\n");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a = 1\nb = 'two'\naaa\n");
     let error = failure(&gateway, "file.edit", json!({"path": "b.py", "old": "a", "new": "b"})).await;
     assert!(error.contains("'b.py' does not exist"), "{error}");
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_in_the_trash() {
+async fn deleted_files_are_in_the_trash() {
     let folder = TempDir::new().unwrap();
     let gateway = with_root(folder.path());
     let root = folder.path().join("root");
     for (content, trashed) in [("1", ".onetool-trash/a"), ("2", ".onetool-trash/a~2")] {
         fs::write(root.join("a"), content).unwrap();
-        let answer = call(&gateway, "file.delete", json!({"path": "a"})).await;
-        assert_eq!(answer, json!({"path": "a", "trash": trashed}));
+        let result = call(&gateway, "file.delete", json!({"path": "a"})).await;
+        assert_eq!(result, json!({"path": "a", "trash": trashed}));
         assert!(!root.join("a").exists());
         assert_eq!(fs::read_to_string(root.join(trashed)).unwrap(), content);
     }
@@ -201,7 +201,7 @@ async fn what_is_deleted_is_in_the_trash() {
     call(&gateway, "file.delete", json!({"path": "folder"})).await;
     call(&gateway, "file.delete", json!({"path": "link"})).await;
     assert!(root.join(".onetool-trash/folder/inner").is_dir());
-    assert!(root.join(".onetool-trash/link").is_symlink(), "the link, not what it leads to");
+    assert!(root.join(".onetool-trash/link").is_symlink(), "the link, not its target");
     for (path, expected) in [
         ("a", "'a' does not exist"),
         (".onetool-trash/a", "is already in the trash"),
@@ -213,7 +213,7 @@ async fn what_is_deleted_is_in_the_trash() {
 }
 
 #[tokio::test]
-async fn folders_are_listed_drawn_and_searched_by_name() {
+async fn directories_are_listed_shown_as_a_tree_and_searched_by_name() {
     let folder = TempDir::new().unwrap();
     let gateway = with_root(folder.path());
     let root = folder.path().join("root");

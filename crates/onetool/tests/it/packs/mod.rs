@@ -1,4 +1,4 @@
-//! The packs that come with onetool, each against a real counterpart.
+//! The bundled packs, each against a real file system, server or database.
 
 mod brave;
 mod db_postgres;
@@ -22,12 +22,12 @@ use serde_json::Value;
 
 use crate::{gateway, object};
 
-/// Calls a tool, which has to succeed, and returns its data.
+/// Calls a tool, which must succeed, and returns its data.
 async fn call(gateway: &Gateway, name: &str, args: Value) -> Value {
     output(gateway, name, args).await.structured_content.unwrap_or_default()
 }
 
-/// Calls a tool, which has to succeed, and returns its text.
+/// Calls a tool, which must succeed, and returns its text.
 async fn text(gateway: &Gateway, name: &str, args: Value) -> String {
     output(gateway, name, args).await.content[0].as_text().unwrap().to_owned()
 }
@@ -39,7 +39,7 @@ async fn output(gateway: &Gateway, name: &str, args: Value) -> ToolOutput {
     output
 }
 
-/// Calls a tool, which has to fail, and returns what it says.
+/// Calls a tool, which must fail, and returns its error message.
 async fn failure(gateway: &Gateway, name: &str, args: Value) -> String {
     match gateway.server().call(name, object(args), CallContext::detached()).await {
         Ok(output) if output.is_error => output.content[0].as_text().unwrap().to_owned(),
@@ -48,7 +48,7 @@ async fn failure(gateway: &Gateway, name: &str, args: Value) -> String {
     }
 }
 
-/// Serves on a free port of this machine until the test ends, and returns the address.
+/// Serves on a free loopback port until the test ends, and returns the URL.
 async fn serve(router: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -56,7 +56,7 @@ async fn serve(router: Router) -> String {
     format!("http://{address}")
 }
 
-/// A gateway whose files are in the folder `root` of `folder`.
+/// A gateway with the file root `folder/root`.
 fn with_root(folder: &Path) -> Gateway {
     std::fs::create_dir_all(folder.join("root")).unwrap();
     gateway(folder, "packs: {file: {roots: [root]}}\n")

@@ -1,4 +1,4 @@
-//! H1: no tool opens the files of onetool itself, whatever path, link or later include leads there.
+//! H1: no tool opens onetool's own files, through any path, link or later include.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use super::{call, failure};
 use crate::{object, options};
 
 const CANARY: &str = "canary-4711";
-const CLOSED: &str = "belongs to onetool itself";
+const PROTECTED: &str = "belongs to onetool itself";
 
 /// A project whose only root is the project directory itself, as the documentation shows it.
 struct Project {
@@ -55,7 +55,7 @@ impl Project {
         Gateway::new(self.config(), options).unwrap()
     }
 
-    /// Returns every file below the project with what it holds.
+    /// Returns every file of the project with its contents.
     fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         fn walk(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
             let mut entries: Vec<PathBuf> =
@@ -77,14 +77,14 @@ impl Project {
 
 const ROOTS: &str = "packs: {file: {roots: [..]}}\n";
 
-async fn refused(gateway: &Gateway, name: &str, args: Value) {
+async fn rejected(gateway: &Gateway, name: &str, args: Value) {
     let error = failure(gateway, name, args.clone()).await;
-    assert!(error.contains(CLOSED), "{name} {args}: {error}");
+    assert!(error.contains(PROTECTED), "{name} {args}: {error}");
     assert!(!error.contains(CANARY), "{name} {args}: {error}");
 }
 
-/// Uses a path with every tool that takes one: all refuse, and nothing changes.
-async fn refused_by_all(project: &Project, gateway: &Gateway, path: &str) {
+/// Passes a path to every tool that accepts one: all reject it, and nothing changes.
+async fn rejected_by_all(project: &Project, gateway: &Gateway, path: &str) {
     let before = project.files();
     for (name, args) in [
         ("file.read", json!({"path": path})),
@@ -94,7 +94,7 @@ async fn refused_by_all(project: &Project, gateway: &Gateway, path: &str) {
         ("file.edit", json!({"path": path, "old": CANARY, "new": "x"})),
         ("file.delete", json!({"path": path})),
     ] {
-        refused(gateway, name, args).await;
+        rejected(gateway, name, args).await;
     }
     assert_eq!(project.files(), before, "{path}");
 }
@@ -119,23 +119,23 @@ async fn h1_no_spelling_or_link_leads_to_the_state_directory() {
         "README-too.md",
         &absolute,
     ] {
-        refused_by_all(&project, &gateway, path).await;
+        rejected_by_all(&project, &gateway, path).await;
     }
     for path in [".onetool", "link", ".onetool/packs"] {
         for name in ["file.list", "file.tree"] {
-            refused(&gateway, name, json!({"path": path, "hidden": true})).await;
+            rejected(&gateway, name, json!({"path": path, "hidden": true})).await;
         }
         for name in ["file.search", "ripgrep.search"] {
-            refused(&gateway, name, json!({"path": path, "pattern": "a*", "hidden": true})).await;
+            rejected(&gateway, name, json!({"path": path, "pattern": "a*", "hidden": true})).await;
         }
     }
-    // A link in the project is shown, and leads nowhere.
+    // A link in the project is listed, but cannot be followed.
     let error = failure(&gateway, "file.read", json!({"path": "secrets"})).await;
-    assert!(error.contains(CLOSED), "{error}");
+    assert!(error.contains(PROTECTED), "{error}");
 }
 
 #[tokio::test]
-async fn h1_walks_pass_the_state_directory_by() {
+async fn h1_directory_walks_skip_the_state_directory() {
     let project = Project::new(ROOTS);
     fs::hard_link(project.path(".onetool/secrets.yaml"), project.path("hard.txt")).unwrap();
     project.write("sub/.onetool/secrets.yaml", CANARY);
@@ -150,7 +150,7 @@ async fn h1_walks_pass_the_state_directory_by() {
 }
 
 #[tokio::test]
-async fn h1_nothing_can_be_made_that_onetool_would_read_later() {
+async fn h1_no_file_can_be_created_that_onetool_would_read_later() {
     let folder = TempDir::new().unwrap();
     let project = Project { folder };
     project.write("onetool.yaml", "packs: {files: ['plugins/*.py'], file: {roots: [.]}}\n");
@@ -168,19 +168,19 @@ async fn h1_nothing_can_be_made_that_onetool_would_read_later() {
         "onetool.yaml",
         "plugins/evil.py",
     ] {
-        refused(&gateway, "file.write", json!({"path": path, "content": "x"})).await;
+        rejected(&gateway, "file.write", json!({"path": path, "content": "x"})).await;
     }
     assert!(!project.path(".onetool").exists() && !project.path("sub/.onetool").exists());
     let unchanged: Vec<_> = project.files().into_iter().filter(|it| !it.0.ends_with("sub")).collect();
     assert_eq!(unchanged, before);
-    // Everything else can be written as before.
+    // Other files can still be written.
     for path in ["notes.py", "plugins/notes.txt", "sub/onetool/x", "plugins/deeper/x.py"] {
         call(&gateway, "file.write", json!({"path": path, "content": "x"})).await;
     }
 }
 
 #[tokio::test]
-async fn h1_nothing_that_holds_our_files_can_be_moved_away() {
+async fn h1_no_directory_with_our_files_can_be_moved() {
     let folder = TempDir::new().unwrap();
     let project = Project { folder };
     project.write("a/b/.onetool/onetool.yaml", "packs: {file: {roots: [../../..]}}\n");
@@ -189,13 +189,13 @@ async fn h1_nothing_that_holds_our_files_can_be_moved_away() {
     let load = || config::load(&project.path("a/c/.onetool/onetool.yaml"), &|_| None).unwrap();
     let gateway = Gateway::new(load(), options()).unwrap();
     for path in ["a", "a/b", "a/b/.onetool", "a/c"] {
-        refused(&gateway, "file.delete", json!({"path": path})).await;
+        rejected(&gateway, "file.delete", json!({"path": path})).await;
     }
     assert!(project.path("a/c/.onetool/onetool.yaml").is_file());
 }
 
 #[tokio::test]
-async fn h1_a_file_that_an_include_adds_later_is_closed_from_then_on() {
+async fn h1_a_file_that_an_include_adds_later_is_protected_from_then_on() {
     let project = Project::new(ROOTS);
     project.write("shared/more.yaml", &format!("# {CANARY}\nserver: {{instructions: hi}}\n"));
     fs::hard_link(project.path("shared/more.yaml"), project.path("copy.yaml")).unwrap();
@@ -204,7 +204,7 @@ async fn h1_a_file_that_an_include_adds_later_is_closed_from_then_on() {
     project.write(".onetool/onetool.yaml", &format!("include: [../shared/more.yaml]\n{ROOTS}"));
     gateway.reload(project.config()).unwrap();
     for path in ["shared/more.yaml", "copy.yaml"] {
-        refused_by_all(&project, &gateway, path).await;
+        rejected_by_all(&project, &gateway, path).await;
     }
     let found = call(&gateway, "ripgrep.search", json!({"pattern": "canary|instructions"})).await;
     assert_eq!(found["count"], 0, "{found}");
@@ -219,19 +219,19 @@ packs: {db: {urls: {own: 'sqlite:../state/own.db', hard: 'sqlite:../hard.db', in
     );
     fs::create_dir(project.path("state")).unwrap();
     let gateway = project.gateway();
-    // Something is written there first, so that there is a database to open.
+    // Write something first, so that there is a database to open.
     call(&gateway, "ot.stats", json!({})).await;
     gateway.close().await;
     fs::hard_link(project.path("state/own.db"), project.path("hard.db")).unwrap();
     fs::copy(project.path("state/own.db"), project.path(".onetool/mine.db")).unwrap();
     for url in ["own", "hard", "inside"] {
-        refused(&gateway, "db.query", json!({"url": url, "sql": "select * from sqlite_schema"})).await;
-        refused(&gateway, "db.tables", json!({"url": url})).await;
+        rejected(&gateway, "db.query", json!({"url": url, "sql": "select * from sqlite_schema"})).await;
+        rejected(&gateway, "db.tables", json!({"url": url})).await;
     }
 }
 
 #[tokio::test]
-async fn h1_a_report_is_written_over_none_of_our_files() {
+async fn h1_a_report_overwrites_none_of_our_files() {
     let project = Project::new("version: 1\n");
     // Only an empty file or a report may be replaced by a report.
     project.write(".onetool/packs/empty.py", "");
@@ -239,9 +239,9 @@ async fn h1_a_report_is_written_over_none_of_our_files() {
     let gateway = project.gateway();
     for output in [".onetool/report.html", "empty.html", ".onetool/packs/empty.py", ".onetool"] {
         let args = object(json!({"output": output}));
-        let answer = gateway.server().call("ot.stats", args, CallContext::detached()).await.unwrap();
-        let text = answer.content[0].as_text().unwrap();
-        assert!(text.contains(CLOSED), "{output}: {text}");
+        let result = gateway.server().call("ot.stats", args, CallContext::detached()).await.unwrap();
+        let text = result.content[0].as_text().unwrap();
+        assert!(text.contains(PROTECTED), "{output}: {text}");
     }
     assert!(!project.path(".onetool/report.html").exists());
     assert_eq!(fs::read(project.path("empty.html")).unwrap(), b"");
@@ -252,12 +252,12 @@ async fn h1_notes_are_appended_to_none_of_our_files() {
     let project = Project::new("notify: {topics: [{pattern: '*', file: ../notes.yaml}]}\n");
     fs::hard_link(project.path(".onetool/onetool.yaml"), project.path("notes.yaml")).unwrap();
     let gateway = project.gateway();
-    refused(&gateway, "ot.notify", json!({"topic": "a", "message": "x"})).await;
+    rejected(&gateway, "ot.notify", json!({"topic": "a", "message": "x"})).await;
     assert!(!fs::read_to_string(project.path("notes.yaml")).unwrap().contains("message"));
 }
 
 #[tokio::test]
-async fn h1_what_the_configuration_runs_can_be_read_and_not_changed() {
+async fn h1_files_that_the_configuration_runs_can_be_read_but_not_changed() {
     let project = Project::new(
         "packs: {file: {roots: [..]}, db: {urls: {shop: 'sqlite:../shop.db'}}}
 tools: [{name: demo.run, description: d, command: [../run.sh], cwd: ..}]
@@ -266,27 +266,27 @@ openapi: {pets: {spec: ../pets.yaml, enabled: false}}
 ",
     );
     for file in ["run.sh", "server.js", "pets.yaml", "shop.db"] {
-        project.write(file, "as it was");
+        project.write(file, "original");
     }
     let gateway = project.gateway();
     for path in ["run.sh", "server.js", "pets.yaml", "shop.db"] {
-        assert_eq!(call(&gateway, "file.read", json!({"path": path})).await["text"], "as it was");
+        assert_eq!(call(&gateway, "file.read", json!({"path": path})).await["text"], "original");
         for (name, args) in [
             ("file.write", json!({"path": path, "content": "x"})),
-            ("file.edit", json!({"path": path, "old": "was", "new": "x"})),
+            ("file.edit", json!({"path": path, "old": "original", "new": "x"})),
             ("file.delete", json!({"path": path})),
         ] {
             let error = failure(&gateway, name, args).await;
             assert!(error.contains("can be read but not changed"), "{name} {path}: {error}");
         }
-        assert_eq!(fs::read_to_string(project.path(path)).unwrap(), "as it was");
+        assert_eq!(fs::read_to_string(project.path(path)).unwrap(), "original");
     }
     let error = failure(&gateway, "file.write", json!({"path": "shop.db-journal", "content": "x"})).await;
     assert!(error.contains("can be read but not changed"), "{error}");
 }
 
 #[tokio::test]
-async fn h1_no_tool_reads_what_the_kernel_tells_of_processes() {
+async fn h1_no_tool_reads_process_information_of_the_kernel() {
     let project = Project::new("packs: {file: {roots: [/]}}\n");
     let gateway = project.gateway();
     for path in ["/proc/self/environ", "proc/self/environ", "/proc/self/cmdline", "/proc/1/environ"] {
@@ -296,7 +296,7 @@ async fn h1_no_tool_reads_what_the_kernel_tells_of_processes() {
 }
 
 #[tokio::test]
-async fn h1_a_root_in_the_state_directory_is_reported_at_once() {
+async fn h1_a_root_in_the_state_directory_is_reported_at_startup() {
     let project = Project::new("packs: {file: {roots: [.]}}\n");
     let gateway = project.gateway();
     let broken = gateway.broken_packs();

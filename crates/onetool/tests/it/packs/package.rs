@@ -1,4 +1,4 @@
-//! The pack `package` against a server on loopback that answers as the registries do.
+//! The pack `package` against a server on loopback that implements the APIs of the registries.
 
 use axum::extract::Path;
 use axum::http::StatusCode;
@@ -85,11 +85,15 @@ async fn the_newest_versions_of_several_packages_are_looked_up() {
         json!({"name": "serde", "version": "1.0.228", "rust_version": "1.56"}),
         "stable, not yanked"
     );
-    assert_eq!(crates[1], json!({"name": "cc", "version": "0.1.0-alpha.2"}), "better than none");
+    assert_eq!(
+        crates[1],
+        json!({"name": "cc", "version": "0.1.0-alpha.2"}),
+        "a prerelease if there is no release"
+    );
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_all_packages_is_an_error() {
+async fn if_all_packages_fail_the_call_fails() {
     let (gateway, _folder) = with_registries().await;
     for (tool, names, expected) in [
         ("package.npm", json!("../../etc"), "invalid package name '../../etc'"),
@@ -103,8 +107,8 @@ async fn what_is_wrong_with_all_packages_is_an_error() {
         assert!(error.contains(expected), "{error}");
     }
     let folder = TempDir::new().unwrap();
-    let nobody = crate::gateway(folder.path(), "packs: {package: {crates_url: 'http://127.0.0.1:1'}}\n");
-    let error = failure(&nobody, "package.crates", json!({"names": "serde"})).await;
+    let unreachable = crate::gateway(folder.path(), "packs: {package: {crates_url: 'http://127.0.0.1:1'}}\n");
+    let error = failure(&unreachable, "package.crates", json!({"names": "serde"})).await;
     assert!(error.contains("cannot reach crates.io; check the network"), "{error}");
 }
 
@@ -114,9 +118,9 @@ async fn the_shipped_snippet_for_packages_runs_end_to_end() {
     let gateway = gateway_with_run(folder.path(), &yaml(&start().await), |_| {});
     let client = Client::connect(gateway.server()).await;
     let command = "$pkg_latest npm=\"react, @types/node\" crates=serde";
-    let answer: Value =
+    let result: Value =
         serde_json::from_str(&client.call_text("run", json!({"command": command})).await).unwrap();
-    assert_eq!(answer["npm"][1]["version"], "19.2.0");
-    assert_eq!(answer["crates"][0]["version"], "1.0.228");
-    assert_eq!(answer.get("pypi"), None);
+    assert_eq!(result["npm"][1]["version"], "19.2.0");
+    assert_eq!(result["crates"][0]["version"], "1.0.228");
+    assert_eq!(result.get("pypi"), None);
 }

@@ -1,4 +1,4 @@
-//! Which packs are there, whose they are when names clash, and what is known of their tools.
+//! Which packs exist, which wins when names clash, and the metadata of their tools.
 
 use onetool::validate::check_schema;
 use onetool::{CallContext, Source, tool_fn};
@@ -10,7 +10,7 @@ use super::call;
 use crate::{Text, beyond_surface, gateway, gateway_with_run};
 
 #[tokio::test]
-async fn every_tool_has_a_schema_that_compiles_an_example_that_fits_and_keywords() {
+async fn every_tool_has_a_schema_that_compiles_an_example_that_matches_and_keywords() {
     let folder = TempDir::new().unwrap();
     let yaml = "packs: {file: {roots: [.]}, db: {urls: {shop: 'sqlite:shop.db'}}}\n";
     let gateway = gateway_with_run(folder.path(), yaml, |_| {});
@@ -43,23 +43,26 @@ async fn every_tool_has_a_schema_that_compiles_an_example_that_fits_and_keywords
 }
 
 #[tokio::test]
-async fn what_the_operator_says_about_a_tool_comes_before_what_it_says_itself() {
+async fn the_operators_docs_of_a_tool_override_its_own() {
     let folder = TempDir::new().unwrap();
     let yaml = "docs: {tools: {web.fetch: {keywords: [wiki]}}}\n";
     let gateway = gateway(folder.path(), yaml);
     let catalog = gateway.server().catalog();
     let docs = catalog.docs(catalog.resolve("web.fetch").unwrap().name()).unwrap();
     assert_eq!(docs.keywords, ["wiki"]);
-    assert_eq!(docs.examples.len(), 1, "what is not said stays");
+    assert_eq!(docs.examples.len(), 1, "what is not set stays");
 }
 
 #[tokio::test]
-async fn a_pack_that_nobody_asked_for_gives_way_to_any_other_of_its_name() {
+async fn a_pack_that_is_not_configured_yields_to_any_other_of_its_name() {
     let folder = TempDir::new().unwrap();
     let yaml = "tools: [{name: web.own, description: Own., command: [echo, hi]}]\n";
     let declared = gateway(folder.path(), yaml);
     assert!(declared.server().catalog().resolve("web.own").is_ok());
-    assert!(declared.server().catalog().resolve("web.fetch").is_err(), "one pack of a name, not a mixture");
+    assert!(
+        declared.server().catalog().resolve("web.fetch").is_err(),
+        "packs of the same name are not mixed"
+    );
 
     let registered = gateway(folder.path(), "");
     assert!(registered.server().catalog().resolve("llm.transform").is_ok());
@@ -76,7 +79,7 @@ async fn a_pack_that_nobody_asked_for_gives_way_to_any_other_of_its_name() {
 }
 
 #[tokio::test]
-async fn a_pack_that_was_asked_for_is_missed_where_another_has_its_name() {
+async fn a_configured_pack_is_reported_if_another_has_its_name() {
     let folder = TempDir::new().unwrap();
     let yaml =
         "packs:\n  web: {timeout: 5}\ntools: [{name: web.own, description: Own., command: [echo, hi]}]\n";

@@ -1,4 +1,4 @@
-//! The pack `ripgrep` on real folders.
+//! The pack `ripgrep` with real directories.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn places(found: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_search_gives_paths_lines_and_texts() {
+async fn a_search_returns_paths_lines_and_text() {
     let folder = TempDir::new().unwrap();
     let gateway = files(&folder);
     let search = async |args| places(&call(&gateway, "ripgrep.search", args).await);
@@ -46,13 +46,13 @@ async fn a_search_gives_paths_lines_and_texts() {
     );
     assert_eq!(search(json!({"pattern": "^main", "ignore_case": true})).await, ["notes.md:1"]);
     let hidden = search(json!({"pattern": "fn main", "hidden": true, "glob": "*.rs"})).await;
-    assert_eq!(hidden, [".secret.rs:1", "src/main.rs:2"], "what .gitignore names is left out all the same");
+    assert_eq!(hidden, [".secret.rs:1", "src/main.rs:2"], "files in .gitignore are still skipped");
     let nothing = text(&gateway, "ripgrep.search", json!({"pattern": "nowhere"})).await;
     assert_eq!(nothing, "no matches\n");
 }
 
 #[tokio::test]
-async fn context_stands_around_the_match() {
+async fn context_surrounds_the_match() {
     let folder = TempDir::new().unwrap();
     let gateway = files(&folder);
     let args = json!({"pattern": "main|run\\(\\) ", "path": "src", "context": 1});
@@ -70,7 +70,7 @@ async fn context_stands_around_the_match() {
 }
 
 #[tokio::test]
-async fn a_search_ends_at_its_limit_and_says_so() {
+async fn a_search_stops_at_its_limit_and_reports_it() {
     let folder = TempDir::new().unwrap();
     let gateway = with_root(folder.path());
     for file in 0..50 {
@@ -82,7 +82,7 @@ async fn a_search_ends_at_its_limit_and_says_so() {
     assert_eq!(
         (&found["count"], found.get("truncated")),
         (&json!(5000), None),
-        "exactly as many as there are"
+        "exactly the number of matches"
     );
     fs::write(folder.path().join("root/long"), "x".repeat(10_000)).unwrap();
     let found = call(&gateway, "ripgrep.search", json!({"pattern": "xx"})).await;
@@ -90,7 +90,7 @@ async fn a_search_ends_at_its_limit_and_says_so() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_search_is_said() {
+async fn errors_name_the_problem() {
     let folder = TempDir::new().unwrap();
     let gateway = files(&folder);
     for (args, expected) in [
@@ -107,7 +107,7 @@ async fn what_is_wrong_with_a_search_is_said() {
 }
 
 #[tokio::test]
-async fn the_roots_may_be_its_own() {
+async fn the_pack_may_have_its_own_roots() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("only")).unwrap();
     fs::write(folder.path().join("only/a"), "needle\n").unwrap();

@@ -1,4 +1,4 @@
-//! The pack `web` against a real server on loopback.
+//! The pack `web` with a real server on loopback.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ appeared during the Jurassic period, and there are about seven thousand species,
 <p>Crabs are omnivores, feeding primarily on algae, and taking any other food, including molluscs, worms, other
 crustaceans, fungi, bacteria and detritus, depending on their availability and the crab species.</p>
 </article><footer>Copyright, imprint, cookies</footer></body></html>"#;
-/// A small page, packed with brotli.
+/// A small page, compressed with brotli.
 const BROTLI: &str = "GzcA+EW3eZ7iP3Z43QULrCQsaZFHoiTFFWCAeifnBTnj3c4FkxPFf2KYA1YE";
 
 fn html(page: impl Into<Body>) -> impl IntoResponse {
@@ -47,7 +47,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn site() -> Router {
-    let packed = |encoding: &'static str, bytes: Vec<u8>| {
+    let compressed = |encoding: &'static str, bytes: Vec<u8>| {
         get(move || async move { ([(CONTENT_TYPE, "text/html"), (CONTENT_ENCODING, encoding)], bytes) })
     };
     let typed = |content_type: &'static str, bytes: &'static [u8]| {
@@ -57,9 +57,9 @@ fn site() -> Router {
         |status: StatusCode, target: &'static str| get(move || async move { (status, [(LOCATION, target)]) });
     Router::new()
         .route("/docs/article", get(|| async { html(ARTICLE) }))
-        .route("/gzip", packed("gzip", gzip(b"<html><body><h1>Gzip</h1><p>unpacked</p></body></html>")))
-        .route("/brotli", packed("br", BASE64.decode(BROTLI).unwrap()))
-        .route("/bomb", packed("gzip", gzip(&vec![b'a'; 50 << 20])))
+        .route("/gzip", compressed("gzip", gzip(b"<html><body><h1>Gzip</h1><p>unpacked</p></body></html>")))
+        .route("/brotli", compressed("br", BASE64.decode(BROTLI).unwrap()))
+        .route("/bomb", compressed("gzip", gzip(&vec![b'a'; 50 << 20])))
         .route("/latin", typed("text/html; charset=iso-8859-1", b"<p>caf\xe9 na\xefve</p>"))
         .route("/pdf", typed("application/pdf", b"%PDF-1.7 ..."))
         .route("/png", typed("image/png", b"\x89PNG"))
@@ -82,7 +82,7 @@ fn site() -> Router {
             }),
         )
         .route("/deep", get(|| async { html("<div>".repeat(200_000)) }))
-        .route("/breaks", packed("gzip", gzip("<em></br>".repeat(150_000).as_bytes())))
+        .route("/breaks", compressed("gzip", gzip("<em></br>".repeat(150_000).as_bytes())))
         .route("/formats", get(|| async { html("<b><i><u><s><p>".repeat(2_000)) }))
 }
 
@@ -101,7 +101,7 @@ async fn with_site(more: &str) -> Site {
 }
 
 #[tokio::test]
-async fn the_main_content_of_a_page_comes_as_markdown() {
+async fn the_main_content_of_a_page_is_returned_as_markdown() {
     let site = with_site("").await;
     let page = call(&site.gateway, "web.fetch", json!({"url": format!("{}/docs/article", site.url)})).await;
     assert_eq!(page["title"], "On crabs");
@@ -109,11 +109,11 @@ async fn the_main_content_of_a_page_comes_as_markdown() {
     assert!(markdown.contains("Crabs are decapod crustaceans"), "{markdown}");
     assert!(
         markdown.contains(&format!("[pincers]({}/docs/claws.html)", site.url)),
-        "links are whole: {markdown}"
+        "links are absolute: {markdown}"
     );
     assert!(markdown.contains("## Food") && markdown.contains("Algae"), "{markdown}");
-    for beside in ["Buy now", "newsletter", "imprint", "secret"] {
-        assert!(!markdown.contains(beside), "{beside} in {markdown}");
+    for boilerplate in ["Buy now", "newsletter", "imprint", "secret"] {
+        assert!(!markdown.contains(boilerplate), "{boilerplate} in {markdown}");
     }
     let plain = text(
         &site.gateway,
@@ -132,7 +132,7 @@ async fn the_main_content_of_a_page_comes_as_markdown() {
 }
 
 #[tokio::test]
-async fn a_selector_and_a_length_choose_a_part() {
+async fn a_selector_and_a_length_select_a_part() {
     let site = with_site("").await;
     let url = format!("{}/docs/article", site.url);
     let fetch = async |args| call(&site.gateway, "web.fetch", args).await["text"].clone();
@@ -152,7 +152,7 @@ async fn a_selector_and_a_length_choose_a_part() {
 }
 
 #[tokio::test]
-async fn packed_and_encoded_pages_are_read() {
+async fn compressed_and_encoded_pages_are_read() {
     let site = with_site("").await;
     let fetch = async |path: &str| {
         text(&site.gateway, "web.fetch", json!({"url": format!("{}{path}", site.url)})).await
@@ -164,16 +164,16 @@ async fn packed_and_encoded_pages_are_read() {
     assert_eq!(fetch("/plain").await, "one\n\ntwo");
     assert!(fetch("/agent").await.contains("onetool/"));
     let moved = call(&site.gateway, "web.fetch", json!({"url": format!("{}/moved", site.url)})).await;
-    assert_eq!(moved["url"], format!("{}/docs/article", site.url), "where it was found in the end");
+    assert_eq!(moved["url"], format!("{}/docs/article", site.url), "the final URL");
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_says_why() {
+async fn errors_name_the_problem() {
     let site = with_site(", max_bytes: 1000000").await;
-    let hasty = with_site(", timeout: 0.5").await;
-    let args = json!({"url": format!("{}/silent", hasty.url)});
-    let asked = failure(&hasty.gateway, "web.fetch", args);
-    let error = tokio::time::timeout(Duration::from_secs(30), asked).await.expect("in time");
+    let impatient = with_site(", timeout: 0.5").await;
+    let args = json!({"url": format!("{}/silent", impatient.url)});
+    let fetch = failure(&impatient.gateway, "web.fetch", args);
+    let error = tokio::time::timeout(Duration::from_secs(30), fetch).await.expect("the request times out");
     assert!(error.contains("took longer than 0.5 s (packs.web.timeout)"), "{error}");
     for (path, expected) in [
         ("/pdf", "is a PDF, which web.fetch cannot read"),
@@ -197,7 +197,7 @@ async fn what_cannot_be_read_says_why() {
 }
 
 #[tokio::test]
-async fn a4_private_addresses_are_refused_unless_configured() {
+async fn a4_private_addresses_are_rejected_unless_configured() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "");
     let port = serve(site()).await.rsplit(':').next().unwrap().to_owned();
@@ -213,7 +213,7 @@ async fn a4_private_addresses_are_refused_unless_configured() {
 }
 
 #[tokio::test]
-async fn h3_a_hostile_page_harms_nothing_but_itself() {
+async fn h3_a_hostile_page_affects_only_itself() {
     let site = with_site(", timeout: 3").await;
     let before = peak_memory();
     for page in ["/breaks", "/formats", "/deep"] {
@@ -230,7 +230,7 @@ async fn h3_a_hostile_page_harms_nothing_but_itself() {
         assert!(raw.starts_with('<'), "{raw}");
     }
     let grown = (peak_memory() - before) >> 20;
-    assert!(grown < 100, "hostile pages took {grown} MB here");
+    assert!(grown < 100, "hostile pages took {grown} MB in this process");
     assert_eq!(
         text(&site.gateway, "web.fetch", json!({"url": format!("{}/plain", site.url)})).await,
         "one\n\ntwo"
@@ -238,7 +238,7 @@ async fn h3_a_hostile_page_harms_nothing_but_itself() {
 }
 
 #[tokio::test]
-async fn h3_pages_are_not_read_without_a_process_for_it() {
+async fn h3_pages_are_not_read_without_a_worker_process() {
     let folder = TempDir::new().unwrap();
     let gateway = gateway(folder.path(), "packs: {web: {allow_private: true}}\n");
     let url = format!("{}/plain", serve(site()).await);
@@ -247,7 +247,7 @@ async fn h3_pages_are_not_read_without_a_process_for_it() {
 }
 
 #[tokio::test]
-async fn several_pages_come_side_by_side_each_with_its_own_fate() {
+async fn several_pages_are_fetched_concurrently_each_with_its_own_result() {
     let site = with_site("").await;
     let urls: Vec<String> =
         ["/plain", "/missing", "/data.json"].iter().map(|it| format!("{}{it}", site.url)).collect();
@@ -259,7 +259,7 @@ async fn several_pages_come_side_by_side_each_with_its_own_fate() {
 }
 
 #[tokio::test]
-async fn dsc_4_1_transform_data_runs_as_it_is() {
+async fn dsc_4_1_transform_data_runs_unchanged() {
     let folder = TempDir::new().unwrap();
     let url = serve(site()).await;
     let gateway = gateway_with_run(folder.path(), "packs: {web: {allow_private: true}}\n", |_| {});
