@@ -97,7 +97,7 @@ async fn assets_are_compressed_once_and_known_again_by_their_tag() {
     let text = plain.text().await.unwrap();
     let same = served.get("/assets/app.css").header("if-none-match", &tag).send().await.unwrap();
     assert_eq!((same.status().as_u16(), same.bytes().await.unwrap().len()), (304, 0));
-    // The client asks for gzip by itself and undoes it.
+    // By default the client requests gzip and decompresses it.
     assert_eq!(served.get("/assets/app.css").send().await.unwrap().text().await.unwrap(), text);
     let client = reqwest::Client::builder().no_proxy().no_gzip().build().unwrap();
     let raw =

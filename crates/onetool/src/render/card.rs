@@ -116,7 +116,7 @@ pub(crate) fn pack_card(card: &PackCard<'_>) -> String {
         .collect();
     let hidden = card.tools.len() - lines.len();
     let list = format!("ot.tools(pattern=\"{}.\", info=\"list\")", card.name);
-    let more = (hidden > 0).then(|| format!("- … and {hidden} more: {list} lists all of them"));
+    let more = (hidden > 0).then(|| format!("- … and {hidden} more: {list} lists them all"));
     section(&mut text, &pack_title(card), lines.into_iter().chain(more));
     section(&mut text, "Docs", &card.url);
     text.trim_end().to_owned()
@@ -142,7 +142,7 @@ fn pack_title(card: &PackCard<'_>) -> String {
 pub(crate) fn alias_card(card: &AliasCard<'_>) -> String {
     let end = if card.tool == card.target { String::new() } else { format!(" -> {}", card.tool) };
     format!(
-        "# {}\n\nAlias: {} -> {}{end}\n\nUse it like the tool itself: {}\nFull help: ot.help(query=\"{}\")",
+        "# {}\n\nAlias: {} -> {}{end}\n\nCall it like the tool: {}\nDetails: ot.help(query=\"{}\")",
         card.name, card.name, card.target, card.usage, card.tool
     )
 }
@@ -177,7 +177,7 @@ fn grouped(groups: &[MatchGroup], write: impl Fn(&Match) -> String) -> String {
 
 /// Returns the message for a search without matches.
 pub(crate) fn no_match(query: &str) -> String {
-    format!("No matches for '{query}'. ot.tools() lists every tool, ot.packs() every pack.")
+    format!("No matches for '{query}'. ot.tools() lists all tools, ot.packs() lists all packs.")
 }
 
 /// Returns the message for an empty list.

@@ -156,7 +156,7 @@ tools:
     python: |
       words = text.split()
       if loud:
-          return [demo.shout(text=word) for word in words]
+          return [demo.shout(text=it) for it in words]
       {"words": len(words), "first": words[0] if words else None}
   - {name: text.say, description: Prints., python: "print('hello')"}
   - {name: text.none, description: Nothing., python: "None"}
