@@ -1,17 +1,17 @@
-//! What a server declares, computed from what is registered.
+//! The capabilities that a server declares, computed from its catalog.
 
 use crate::catalog::Catalog;
 
-/// What a server declares to its clients.
+/// The capabilities that a server declares to its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
-    /// There is at least one resource or template.
+    /// Whether the server has a resource or resource template.
     pub resources: bool,
-    /// There is at least one prompt.
+    /// Whether the server has a prompt.
     pub prompts: bool,
-    /// Handlers may send log messages.
+    /// Whether handlers can send log messages to the client.
     pub logging: bool,
-    /// Values can be proposed while somebody types.
+    /// Whether the server suggests values for arguments while the user types.
     pub completions: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The one call path: resolve, ask the policy, validate, call under a deadline, record, answer.
+//! The path of every call: resolve, check the policy, validate, run with a deadline, record.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::catalog::{Catalog, Entry, Source, UnknownName};
 use crate::current::Current;
 use crate::sanitize;
 
-/// A call that gave no output.
+/// A call that did not produce an output.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// No tool has the name.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
-    /// The operator does not allow it.
-    #[error("tool '{tool}' is not allowed by the policy of this server")]
+    /// The operator's policy denies the call.
+    #[error("tool '{tool}' is not allowed by this server's policy")]
     Denied {
         /// The tool.
         tool: ToolName,
@@ -35,27 +35,27 @@ pub enum CallError {
     NeedsApproval {
         /// The tool.
         tool: ToolName,
-        /// Why the policy asks.
+        /// Why the policy requires approval.
         reason: String,
     },
-    /// The arguments break the schema; the handler did not run.
+    /// The arguments do not match the input schema; the handler did not run.
     #[error("schema validation failed for tool '{tool}': {}", list(errors))]
     Invalid {
         /// The tool.
         tool: ToolName,
-        /// Where and why.
+        /// The mismatches.
         errors: Vec<ArgumentError>,
     },
-    /// The handler did not end in time.
-    #[error("tool '{tool}' did not answer within {} and was stopped", seconds(*limit))]
+    /// The handler took too long.
+    #[error("tool '{tool}' timed out after {}", seconds(*limit))]
     Deadline {
         /// The tool.
         tool: ToolName,
-        /// How long it had.
+        /// The time limit.
         limit: Duration,
     },
-    /// The caller gave up.
-    #[error("the call of tool '{tool}' was cancelled")]
+    /// The caller canceled the call.
+    #[error("the call to tool '{tool}' was canceled")]
     Cancelled {
         /// The tool.
         tool: ToolName,
@@ -65,32 +65,32 @@ pub enum CallError {
     Panicked {
         /// The tool.
         tool: ToolName,
-        /// What the panic said.
+        /// The panic message.
         message: String,
     },
     /// The handler failed.
-    #[error("tool '{tool}' failed: {source}")]
+    #[error("tool '{tool}' failed: {error}")]
     Failed {
         /// The tool.
         tool: ToolName,
-        /// Why.
-        source: ToolError,
+        /// The handler's error. It is part of the message, so it is not the source.
+        error: ToolError,
     },
-    /// The handler's output breaks the output schema that the tool declares.
+    /// The handler's output does not match the tool's output schema.
     #[error("tool '{tool}' failed: its output does not match its output schema: {}", list(errors))]
     InvalidOutput {
         /// The tool.
         tool: ToolName,
-        /// Where and why.
+        /// The mismatches.
         errors: Vec<ArgumentError>,
     },
-    /// The server is going down.
-    #[error("the server is shutting down and takes no new calls")]
+    /// The server is shutting down.
+    #[error("the server is shutting down and accepts no new calls")]
     ShuttingDown,
 }
 
 impl CallError {
-    /// Returns the word under which the outcome is counted and logged.
+    /// Returns the name of the outcome in logs and statistics.
     pub fn outcome(&self) -> &'static str {
         match self {
             Self::Unknown(_) => "unknown",
@@ -100,27 +100,27 @@ impl CallError {
             Self::Deadline { .. } => "deadline",
             Self::Cancelled { .. } => "cancelled",
             Self::Panicked { .. } => "panicked",
-            Self::Failed { source: ToolError::InputRequired(_), .. } => "input_required",
+            Self::Failed { error: ToolError::InputRequired(_), .. } => "input_required",
             Self::Failed { .. } | Self::InvalidOutput { .. } => "failed",
             Self::ShuttingDown => "shutting_down",
         }
     }
 
-    /// Returns why a handler failed, as the log may say it: without values of arguments or results that we quote
-    /// ourselves.
+    /// Returns the reason for the log, if the handler failed. Omits values of arguments and results that our own messages
+    /// quote.
     fn reason(&self) -> Option<String> {
         match self {
-            Self::Failed { source: ToolError::InputRequired(_), .. } => None,
-            Self::Failed { source: ToolError::Arguments { .. }, .. } => {
+            Self::Failed { error: ToolError::InputRequired(_), .. } => None,
+            Self::Failed { error: ToolError::Arguments { .. }, .. } => {
                 Some("the handler cannot read the arguments".into())
             }
-            Self::Failed { source, .. } => Some(source.to_string()),
+            Self::Failed { error, .. } => Some(error.to_string()),
             Self::InvalidOutput { errors, .. } => {
                 let places: Vec<String> = errors.iter().map(|it| place(&it.path)).collect();
                 Some(format!("its output does not match its output schema {}", places.join(", ")))
             }
             Self::Panicked { message, .. } => Some(format!("panicked: {message}")),
-            Self::Deadline { limit, .. } => Some(format!("did not answer within {}", seconds(*limit))),
+            Self::Deadline { limit, .. } => Some(format!("timed out after {}", seconds(*limit))),
             _ => None,
         }
     }
@@ -131,11 +131,11 @@ fn list(errors: &[ArgumentError]) -> String {
 }
 
 fn place(path: &str) -> String {
-    if path.is_empty() { "at the top".to_owned() } else { format!("at '{path}'") }
+    if path.is_empty() { "at the top level".to_owned() } else { format!("at '{path}'") }
 }
 
 fn seconds(limit: Duration) -> String {
-    // Rounded: what is left of a deadline when a call begins is a little less than was configured.
+    // Rounded, because slightly less than the configured time is left when a call starts.
     let seconds = limit.as_secs_f64();
     let unit = if seconds < 0.1 { 1e3 } else { 1e2 };
     format!("{} s", (seconds * unit).round() / unit)
@@ -145,7 +145,7 @@ fn seconds(limit: Duration) -> String {
 pub struct CallRecord<'a> {
     /// The tool.
     pub entry: &'a Entry,
-    /// Who called it, and how.
+    /// The context of the call.
     pub cx: &'a CallContext,
     /// How long it took.
     pub duration: Duration,
@@ -155,24 +155,24 @@ pub struct CallRecord<'a> {
     pub output_size: usize,
     /// Whether it succeeded.
     pub is_success: bool,
-    /// What went in, where the observer wants it.
+    /// The arguments, if the observer wants them.
     pub args: Option<JsonObject>,
-    /// What came out.
+    /// The result.
     pub result: &'a Result<ToolOutput, CallError>,
 }
 
-/// Hears of every call of a tool that exists.
+/// Observes every call of an existing tool.
 pub trait Observer: Send + Sync {
-    /// Tells whether the arguments are to be kept until the call has ended.
+    /// Returns whether the records should include the arguments, which means copying them.
     fn wants_arguments(&self) -> bool {
         false
     }
 
-    /// Hears of a call that has ended.
-    fn saw(&self, record: CallRecord<'_>);
+    /// Records a finished call.
+    fn call_finished(&self, record: CallRecord<'_>);
 }
 
-/// Carries out calls; every surface (MCP, HTTP, command line, code) goes through here.
+/// Executes calls from every surface: MCP, HTTP, the command line and code.
 pub(crate) struct Dispatch {
     timeout: Current<Duration>,
     in_flight: Arc<Semaphore>,
@@ -188,7 +188,7 @@ impl Dispatch {
         }
     }
 
-    /// Sets how long the handlers of calls from now on may take.
+    /// Sets the time limit for handlers of new calls.
     pub(crate) fn set_timeout(&self, timeout: Duration) {
         self.timeout.set(timeout);
     }
@@ -214,7 +214,7 @@ impl Dispatch {
         }
     }
 
-    /// Calls a tool of the snapshot that the request began with.
+    /// Calls a tool of the snapshot that the request started with.
     pub(crate) async fn call_entry(
         &self,
         catalog: &Catalog,
@@ -227,21 +227,21 @@ impl Dispatch {
         async {
             let started = Instant::now();
             let args_size = json_size(&args);
-            let kept = observer.filter(|it| it.wants_arguments()).map(|_| args.clone());
+            let observed_args = observer.filter(|it| it.wants_arguments()).map(|_| args.clone());
             let failures = FailureRedactor::new(&args);
             let result = self.checked_call(catalog, entry, args, cx.clone()).await;
             let duration = started.elapsed();
             let output_size = record(tool, &result, duration, args_size, &failures);
             if let Some(observer) = observer {
                 let is_success = result.as_ref().is_ok_and(|output| !output.is_error);
-                observer.saw(CallRecord {
+                observer.call_finished(CallRecord {
                     entry,
                     cx: &cx,
                     duration,
                     args_size,
                     output_size,
                     is_success,
-                    args: kept,
+                    args: observed_args,
                     result: &result,
                 });
             }
@@ -265,11 +265,11 @@ impl Dispatch {
             _ => return Err(CallError::Denied { tool: tool.clone() }),
         }
         let Ok(_permit) = self.in_flight.acquire().await else { return Err(CallError::ShuttingDown) };
-        // `run` has its own time limit; each call that its code makes has this one, as every direct call does.
-        let keeps_own_time = *entry.source() == Source::Surface;
-        let cx = if keeps_own_time { cx } else { cx.with_deadline(Instant::now() + *self.timeout.get()) };
+        // `run` has its own time limit; each call that its code makes has this one, like every direct call.
+        let has_own_limit = *entry.source() == Source::Surface;
+        let cx = if has_own_limit { cx } else { cx.with_deadline(Instant::now() + *self.timeout.get()) };
         let mut args = check_arguments(entry, args, &cx).await?;
-        // For a server or an API a default is documentation: an argument that is not given is not sent.
+        // For a server or an API, defaults are documentation: missing arguments are not sent.
         if !entry.source().is_remote() {
             fill_defaults(&mut args, &entry.spec().input_schema);
         }
@@ -277,7 +277,7 @@ impl Dispatch {
         check_output(entry, output, &cx).await
     }
 
-    /// Refuses new calls and waits for those under way, at most until `limit` has passed.
+    /// Rejects new calls and waits for in-flight ones, at most for `limit`; returns whether they all finished.
     pub(crate) async fn drain(&self, limit: Duration) -> bool {
         let permits = tokio::time::timeout(limit, self.in_flight.acquire_many(self.capacity)).await;
         self.in_flight.close();
@@ -288,36 +288,36 @@ impl Dispatch {
 async fn run(entry: &Entry, args: JsonObject, cx: CallContext) -> Result<ToolOutput, CallError> {
     let tool = entry.name();
     let started = Instant::now();
-    let answer = async {
-        let answer = entry.tool().call(args, &cx).await;
-        if entry.is_untrusted() { sanitize::mark(answer, &cx) } else { answer }
+    let call = async {
+        let result = entry.tool().call(args, &cx).await;
+        if entry.is_untrusted() { sanitize::mark(result, &cx) } else { result }
     };
-    let handler = AssertUnwindSafe(answer).catch_unwind();
-    let over = async {
+    let handler = AssertUnwindSafe(call).catch_unwind();
+    let timeout = async {
         let Some(mut deadline) = cx.deadline() else { return std::future::pending().await };
-        // It moves while the client is asked something.
+        // The deadline moves while the handler waits for input from the client.
         while deadline > Instant::now() {
             tokio::time::sleep_until(deadline.into()).await;
             deadline = cx.deadline().unwrap_or(deadline);
         }
     };
     tokio::select! {
-        // A result that is there already counts, even if the time has just run out.
+        // A result that is already available counts, even if the deadline has just passed.
         biased;
         result = handler => match result {
-            Ok(result) => result.map_err(|source| CallError::Failed { tool: tool.clone(), source }),
+            Ok(result) => result.map_err(|error| CallError::Failed { tool: tool.clone(), error }),
             Err(panic) => Err(CallError::Panicked { tool: tool.clone(), message: panic_message(&*panic) }),
         },
         () = cx.cancelled() => Err(CallError::Cancelled { tool: tool.clone() }),
-        () = over => {
+        () = timeout => {
             let limit = cx.deadline().map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(started));
             Err(CallError::Deadline { tool: tool.clone(), limit })
         }
     }
 }
 
-/// Holds our own tools to the output schema they declare. What an upstream or an API answers is passed on as it is: a
-/// response must not be lost to a careless schema.
+/// Validates the output of a local tool against its output schema. The output of a server or an API is passed on
+/// unchanged: a response must not be lost because of a careless schema.
 async fn check_output(
     entry: &Entry,
     mut output: ToolOutput,
@@ -330,7 +330,7 @@ async fn check_output(
             output.structured_content = Some(content);
             errors
         }
-        None => vec![ArgumentError::at_root("there is no structured content", "required")],
+        None => vec![ArgumentError::at_root("structured content is missing", "required")],
     };
     if errors.is_empty() {
         return Ok(output);
@@ -338,7 +338,7 @@ async fn check_output(
     Err(CallError::InvalidOutput { tool: entry.name().clone(), errors })
 }
 
-/// Refuses arguments that break the tool's schema.
+/// Rejects arguments that do not match the tool's schema.
 async fn check_arguments(entry: &Entry, args: JsonObject, cx: &CallContext) -> Result<JsonObject, CallError> {
     match entry.arguments().check(Value::Object(args), cx.deadline()).await {
         (Value::Object(args), errors) if errors.is_empty() => Ok(args),
@@ -346,7 +346,7 @@ async fn check_arguments(entry: &Entry, args: JsonObject, cx: &CallContext) -> R
     }
 }
 
-/// Puts the schema's defaults in for arguments that were not given, so that no handler has to repeat them.
+/// Sets missing arguments to the schema's defaults, so that handlers do not have to repeat them.
 fn fill_defaults(args: &mut JsonObject, schema: &JsonObject) {
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         if let Some(default) = property.get("default").filter(|it| !it.is_null() && !args.contains_key(name))
@@ -356,16 +356,16 @@ fn fill_defaults(args: &mut JsonObject, schema: &JsonObject) {
     }
 }
 
-/// Returns what a panic said.
+/// Returns the message of a panic.
 pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }
 
-/// Logs outcome, sizes and duration, and why a handler failed, but never a value: arguments and results may hold
-/// anything. Returns the size of the output.
+/// Logs outcome, sizes and duration, and why a handler failed, but no values: arguments and results may be secret.
+/// Returns the size of the output.
 ///
-/// The name is repeated from the span, which is off where only warnings are logged.
+/// The event repeats the name from the span, which is disabled if only warnings are logged.
 fn record(
     tool: &str,
     result: &Result<ToolOutput, CallError>,
@@ -377,7 +377,7 @@ fn record(
         Ok(output) => (if output.is_error { "error" } else { "ok" }, json_size(output)),
         Err(error) => (error.outcome(), 0),
     };
-    // To the microsecond; more digits are noise.
+    // Microseconds are precise enough.
     let took_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
     let Some(reason) = result.as_ref().err().and_then(CallError::reason) else {
         tracing::info!(outcome, took_ms, args_size, output_size, "tool call");

@@ -1,4 +1,4 @@
-//! Reading resources, getting prompts and proposing values: the smaller siblings of a tool call.
+//! Reads resources and renders prompts, with the same guards as a tool call.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -14,17 +14,17 @@ use crate::catalog::Catalog;
 use crate::dispatch::panic_message;
 use onetool_core::media_type;
 
-/// How many of the prompts that exist an error lists.
+/// Maximum number of prompts listed in an error.
 const PROMPTS_LISTED: usize = 20;
 
-/// A resource or prompt that could not be had.
+/// A resource that could not be read, or a prompt that could not be rendered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The resource could not be read.
     #[error(transparent)]
     Resource(#[from] ResourceError),
-    /// The prompt could not be made.
+    /// The prompt could not be rendered.
     #[error(transparent)]
     Prompt(#[from] PromptError),
     /// No prompt has the name.
@@ -32,15 +32,15 @@ pub enum ReadError {
     UnknownPrompt {
         /// The name.
         name: String,
-        /// What exists instead; may be empty.
+        /// Similar or available names, starting with a separator; may be empty.
         hint: String,
     },
-    /// The handler failed, or what it returned is not valid.
+    /// The handler failed, or returned invalid contents.
     #[error("{what} failed: {reason}")]
     Failed {
         /// The resource or prompt: `resource 'docs://readme'`.
         what: String,
-        /// What happened.
+        /// The reason.
         reason: String,
     },
     /// The handler panicked.
@@ -48,19 +48,19 @@ pub enum ReadError {
     Panicked {
         /// The resource or prompt.
         what: String,
-        /// What the panic said.
+        /// The panic message.
         message: String,
     },
-    /// The handler did not end in time.
-    #[error("{what} did not answer within {} s and was stopped", limit.as_secs_f64())]
+    /// The handler took too long.
+    #[error("{what} timed out after {} s", limit.as_secs_f64())]
     Deadline {
         /// The resource or prompt.
         what: String,
-        /// How long it had.
+        /// The time limit.
         limit: Duration,
     },
-    /// The caller gave up.
-    #[error("{what} was cancelled")]
+    /// The caller canceled the request.
+    #[error("{what} was canceled")]
     Cancelled {
         /// The resource or prompt.
         what: String,
@@ -68,12 +68,12 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Returns why the handler failed, if it did.
+    /// Returns the reason for the log, if the handler failed.
     fn reason(&self) -> Option<String> {
         match self {
             Self::Failed { reason, .. } => Some(reason.clone()),
             Self::Panicked { message, .. } => Some(format!("panicked: {message}")),
-            Self::Deadline { limit, .. } => Some(format!("did not answer within {} s", limit.as_secs_f64())),
+            Self::Deadline { limit, .. } => Some(format!("timed out after {} s", limit.as_secs_f64())),
             _ => None,
         }
     }
@@ -121,16 +121,16 @@ pub(crate) async fn read_resource(
                 part.mime_type.clone_from(&spec.mime_type);
             }
         }
-        // What another server answers is passed on as it is.
-        let wrong = contents.iter().find_map(wrong_with).filter(|_| !catalog.is_remote_resource(spec));
-        wrong.map_or(Ok(contents), |reason| Err(failed(reason)))
+        // Contents from another server are passed on unchanged.
+        let error = contents.iter().find_map(contents_error).filter(|_| !catalog.is_remote_resource(spec));
+        error.map_or(Ok(contents), |reason| Err(failed(reason)))
     });
-    // By its template: what fills the holes are arguments.
+    // The template, not the URI: the values of its variables are arguments.
     read.inspect_err(|error| log_failure("resource", spec.uri.as_str(), error, &failures))
 }
 
-/// Returns what is wrong with the contents that a handler returned.
-fn wrong_with(contents: &ResourceContents) -> Option<String> {
+/// Returns why contents returned by a handler are invalid, if they are.
+fn contents_error(contents: &ResourceContents) -> Option<String> {
     let reason = match (&contents.mime_type, &contents.text, &contents.blob) {
         (None, ..) => "no MIME type".to_owned(),
         (Some(it), ..) if !media_type::is_valid(it) => format!("the invalid MIME type {it:?}"),
@@ -142,7 +142,7 @@ fn wrong_with(contents: &ResourceContents) -> Option<String> {
     Some(format!("the handler returned contents with {reason}"))
 }
 
-/// Returns whether a text is base64 with padding (RFC 4648), without decoding it: it may be large.
+/// Returns whether text is base64 with padding (RFC 4648), without decoding it, because it may be large.
 fn is_base64(text: &str) -> bool {
     let data = text.trim_end_matches('=');
     text.len().is_multiple_of(4)
@@ -184,24 +184,24 @@ pub(crate) async fn get_prompt(
     got.inspect_err(|error| log_failure("prompt", name, error, &failures))
 }
 
-/// Says which prompts look like the one that was asked for, or which there are.
+/// Suggests similar prompts, or lists the available ones.
 fn prompts_hint(catalog: &Catalog, name: &str) -> String {
     let names: Vec<&str> = catalog.prompts().map(|it| it.spec().name.as_str()).collect();
-    let near = similar_names(name, names.iter().copied());
+    let similar = similar_names(name, names.iter().copied());
     let more = if names.len() > PROMPTS_LISTED { ", …" } else { "" };
-    match (names.as_slice(), near.as_slice()) {
+    match (names.as_slice(), similar.as_slice()) {
         ([], _) => String::new(),
         (_, []) => {
-            format!("; there are: {}{more}", names[..names.len().min(PROMPTS_LISTED)].join(", "))
+            format!("; available prompts: {}{more}", names[..names.len().min(PROMPTS_LISTED)].join(", "))
         }
-        (_, near) => {
-            let near: Vec<String> = near.iter().map(|it| format!("'{it}'")).collect();
-            format!("; did you mean {}?", near.join(" or "))
+        (_, similar) => {
+            let similar: Vec<String> = similar.iter().map(|it| format!("'{it}'")).collect();
+            format!("; did you mean {}?", similar.join(" or "))
         }
     }
 }
 
-/// Runs a handler so that a panic, a deadline or a cancelled request ends this request alone.
+/// Runs a handler so that a panic, a timeout or a cancellation ends only this request.
 async fn guarded<T>(
     what: &str,
     cx: &CallContext,
@@ -220,7 +220,7 @@ async fn guarded<T>(
     }
 }
 
-/// Logs why a handler failed, if it did.
+/// Logs the failure of a handler.
 fn log_failure(kind: &str, name: &str, error: &ReadError, failures: &FailureRedactor) {
     let Some(reason) = error.reason().map(|reason| failures.redact(&reason)) else { return };
     match error {

@@ -100,11 +100,11 @@ impl HostCalls {
             let kind = match &error {
                 CallError::Invalid { .. } => "TypeError",
                 CallError::Denied { .. } => "PermissionError",
-                CallError::Failed { source: ToolError::Raised { kind, .. }, .. } => kind.as_ref(),
+                CallError::Failed { error: ToolError::Raised { kind, .. }, .. } => kind.as_ref(),
                 _ => "ToolError",
             };
             let message = match &error {
-                CallError::Failed { source: ToolError::Raised { message, .. }, .. } => message.clone(),
+                CallError::Failed { error: ToolError::Raised { message, .. }, .. } => message.clone(),
                 CallError::Denied { .. } | CallError::Cancelled { .. } | CallError::ShuttingDown => {
                     error.to_string()
                 }
@@ -175,14 +175,14 @@ impl HostCalls {
         let is_in_pack =
             |(old, _): &(&String, &String)| old.split_once('.').is_some_and(|(pack, _)| pack == name);
         let renamed: Vec<String> =
-            renames.filter(is_in_pack).map(|(old, new)| format!("'{old}' is called '{new}' now")).collect();
+            renames.filter(is_in_pack).map(|(old, new)| format!("'{old}' was renamed to '{new}'")).collect();
         if !renamed.is_empty() {
             return format!("{}.", renamed[..renamed.len().min(MAX_RENAMES)].join(", "));
         }
         let aliases = Shortcuts::of(&self.catalog).aliases.iter().map(|(name, _)| name);
         let near = similar_names(name, self.names.packs().chain(aliases));
         let near: Vec<&str> =
-            near.into_iter().chain(unknown.near.iter().map(String::as_str)).take(MAX_NEAR).collect();
+            near.into_iter().chain(unknown.similar.iter().map(String::as_str)).take(MAX_NEAR).collect();
         if near.is_empty() {
             "ot.packs() lists packs, ot.tools() lists tools".to_owned()
         } else {

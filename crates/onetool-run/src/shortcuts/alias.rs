@@ -105,7 +105,7 @@ fn resolve(
     let (end, alias) = (chain[chain.len() - 1], chain[chain.len().saturating_sub(2)]);
     find(end).map_err(|mut unknown| {
         let names = targets.keys().map(String::as_str).filter(|name| *name != alias);
-        unknown.near.extend(similar_names(end, names).into_iter().map(str::to_owned));
+        unknown.similar.extend(similar_names(end, names).into_iter().map(str::to_owned));
         AliasError::Unknown { alias: alias.to_owned(), unknown: Box::new(unknown) }
     })
 }
@@ -119,8 +119,9 @@ mod tests {
         let tools = ["brave.web_search", "demo.foo"];
         Aliases::new(targets, |name| {
             let tool = tools.iter().find(|tool| **tool == name || ToolName::new(**tool).flat() == name);
-            let near = similar_names(name, tools).into_iter().map(str::to_owned).collect();
-            tool.map(|tool| ToolName::new(*tool)).ok_or(UnknownName { near, ..UnknownName::plain(name) })
+            let mut unknown = UnknownName::plain(name);
+            unknown.similar = similar_names(name, tools).into_iter().map(str::to_owned).collect();
+            tool.map(|tool| ToolName::new(*tool)).ok_or(unknown)
         })
     }
 

@@ -1,4 +1,4 @@
-//! Checks of what goes into a tool and what comes out: quick ones at once, long ones on a thread of their own.
+//! Validation of a tool's arguments and output: quick checks run in place, long ones on a separate thread.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Compiles a schema within a limit.
 type Compile = fn(&JsonObject, &WorkLimit) -> Validator;
 
-/// The check of a value against a schema, which is compiled when it is first needed.
+/// Validates values against a schema, which is compiled on first use.
 pub(crate) struct Check {
     schema: Schema,
     compile: Compile,
@@ -19,24 +19,24 @@ pub(crate) struct Check {
 
 impl Check {
     /// Creates the check of a tool's arguments.
-    pub(crate) fn of_arguments(schema: Schema) -> Self {
+    pub(crate) fn for_arguments(schema: Schema) -> Self {
         Self { schema, compile: Validator::for_arguments, compiled: Arc::default() }
     }
 
     /// Creates the check of a tool's output.
-    pub(crate) fn of_output(schema: Schema) -> Self {
+    pub(crate) fn for_output(schema: Schema) -> Self {
         Self { schema, compile: Validator::for_value, compiled: Arc::default() }
     }
 
-    /// Compiles the schema now, and returns why it cannot be used, if it cannot.
-    pub(crate) fn broken(&self) -> Option<&str> {
+    /// Compiles the schema and returns why it is invalid, if it is.
+    pub(crate) fn schema_error(&self) -> Option<&str> {
         self.compiled.get_or_init(|| (self.compile)(&self.schema, &WorkLimit::FULL)).schema_error()
     }
 
-    /// Returns the value, and what is wrong with it.
+    /// Validates a value; returns it with its errors.
     ///
-    /// The caller's thread does at most about a millisecond of this. What takes longer, compiling included, is done on
-    /// another thread, until it takes too much or the deadline has passed.
+    /// This blocks the caller's thread for about a millisecond at most. A longer validation, and compiling the schema,
+    /// run on another thread until they exceed the work limit or the deadline.
     pub(crate) async fn check(&self, value: Value, deadline: Option<Instant>) -> (Value, Vec<ArgumentError>) {
         if let Some(validator) = self.compiled.get()
             && let Ok(errors) = validator.check(&value, &WorkLimit::QUICK)
@@ -47,12 +47,12 @@ impl Check {
         let checked = tokio::task::spawn_blocking(move || {
             let validator = compiled.get_or_init(|| compile(&schema, &WorkLimit::FULL));
             let errors = validator.check(&value, &WorkLimit::FULL.until(deadline));
-            (value, errors.unwrap_or_else(|error| vec![too_much(error)]))
+            (value, errors.unwrap_or_else(|error| vec![limit_exceeded(error)]))
         });
-        checked.await.unwrap_or_else(|_| (Value::Null, vec![too_much(WorkLimitExceeded)]))
+        checked.await.unwrap_or_else(|_| (Value::Null, vec![limit_exceeded(WorkLimitExceeded)]))
     }
 }
 
-fn too_much(error: WorkLimitExceeded) -> ArgumentError {
+fn limit_exceeded(error: WorkLimitExceeded) -> ArgumentError {
     ArgumentError::at_root(error.to_string(), "schema")
 }

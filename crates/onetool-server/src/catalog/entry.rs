@@ -1,4 +1,4 @@
-//! One tool in the catalog, with what is derived from its spec once.
+//! One tool in the catalog, with values derived from its description.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,66 +9,64 @@ use serde_json::Value;
 
 use super::RegisterError;
 use super::check::Check;
-use super::listed::{listed_output, listed_schema};
+use super::listed::{descriptive_output, listed_output, listed_schema};
 
 /// Where a tool, resource or prompt comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// It is one of the few tools that every client of the gateway sees, such as `run`.
+    /// The gateway itself, for the few tools that every client sees, such as `run`.
     Surface,
-    /// It belongs to the gateway itself, and is found like any other tool.
+    /// The gateway itself, for tools that are found by search like any other.
     Builtin,
-    /// A program registered it.
+    /// Code that registered it.
     Code,
-    /// The configuration declares it.
+    /// The configuration.
     Config,
-    /// It belongs to a pack that the configuration names.
+    /// A pack that the configuration names.
     Pack,
-    /// It belongs to a pack that comes with onetool, and gives way to any other pack of that name.
+    /// A pack that is bundled with onetool; any other pack of the same name replaces it.
     Bundled,
-    /// Another MCP server offers it.
+    /// Another MCP server.
     Proxy(Arc<str>),
-    /// An OpenAPI description offers it.
+    /// An API with an OpenAPI description.
     OpenApi(Arc<str>),
 }
 
 impl Source {
-    /// Tells whether a broken schema is the operator's own mistake, to be refused at once.
+    /// Returns whether to reject an invalid schema at registration, because it is the operator's own mistake.
     ///
-    /// Those of bundled packs are tested when onetool is, which keeps compiling them out of every start.
+    /// The schemas of bundled packs are checked by onetool's tests instead, so that a start does not compile them.
     fn is_checked_at_registration(&self) -> bool {
         matches!(self, Self::Surface | Self::Builtin | Self::Code | Self::Config | Self::Pack)
     }
 
-    /// Tells whether it comes from outside this process, and may come and go.
+    /// Returns whether it is outside this process, so that its tools may change at any time.
     pub fn is_remote(&self) -> bool {
         matches!(self, Self::Proxy(_) | Self::OpenApi(_))
     }
 
-    /// Tells whether the gateway itself registers it, and so may use the names that it keeps.
-    pub(super) fn is_own(&self) -> bool {
+    /// Returns whether it is the gateway itself, which may use reserved names.
+    pub(super) fn is_gateway(&self) -> bool {
         matches!(self, Self::Surface | Self::Builtin)
     }
 
-    /// Returns whether a person registers its tools one by one, in code or in the configuration.
+    /// Returns whether its tools are registered one by one, in code or in the configuration.
     ///
-    /// Such a name is chosen, so one that is taken is an error; the names of packs, servers and APIs are as they are.
+    /// The operator chooses these names, so a duplicate is an error. Names from packs, servers and APIs cannot be chosen.
     pub(super) fn is_registration(&self) -> bool {
         matches!(self, Self::Surface | Self::Builtin | Self::Code | Self::Config)
     }
 
-    /// Returns whether its tools take their names from those of servers and APIs.
-    ///
-    /// What the operator has here wins over what comes from outside, also if it comes later. A program that registers
-    /// a tool is told that the name is taken.
+    /// Returns whether its tools take precedence over tools of servers and APIs with the same name, even if they are
+    /// added later. Code that registers a tool gets an error instead.
     pub(super) fn wins_over_remote(&self) -> bool {
         matches!(self, Self::Config | Self::Pack | Self::Bundled)
     }
 
-    /// Tells whether it stands on every client's list; what does not is found by search and called all the same.
+    /// Returns whether its tools are on every client's list. Other tools are found by search, and can be called, too.
     ///
-    /// What is remote stands there only where nothing searches: in a server without the gateway's surface.
+    /// Remote tools are listed only by a server without the gateway's surface, where there is no search.
     pub(super) fn is_listed(&self) -> bool {
         matches!(self, Self::Surface | Self::Code | Self::Config)
     }
@@ -95,7 +93,7 @@ pub struct Entry {
     listed_schema: OnceLock<Arc<JsonObject>>,
     listed_output: OnceLock<Option<Arc<JsonObject>>>,
     arguments: Arc<Check>,
-    /// Only our own tools are held to what they declare.
+    /// `None` for remote tools, whose output is not validated.
     output: Option<Arc<Check>>,
 }
 
@@ -106,14 +104,14 @@ impl Entry {
         source: Source,
     ) -> Result<Self, RegisterError> {
         let spec = tool.spec();
-        let arguments = Check::of_arguments(spec.input_schema.clone());
-        let output = spec.output_schema.clone().filter(|_| !source.is_remote()).map(Check::of_output);
+        let arguments = Check::for_arguments(spec.input_schema.clone());
+        let output = spec.output_schema.clone().filter(|_| !source.is_remote()).map(Check::for_output);
         if source.is_checked_at_registration() {
-            if let Some(reason) = arguments.broken() {
+            if let Some(reason) = arguments.schema_error() {
                 let (name, reason) = (spec.name.clone(), reason.to_owned());
                 return Err(RegisterError::InvalidSchema { name, reason });
             }
-            if let Some(reason) = output.as_ref().and_then(Check::broken) {
+            if let Some(reason) = output.as_ref().and_then(Check::schema_error) {
                 let (name, reason) = (spec.name.clone(), reason.to_owned());
                 return Err(RegisterError::InvalidOutputSchema { name, reason });
             }
@@ -130,17 +128,17 @@ impl Entry {
         })
     }
 
-    /// Notes that what it answers is to be marked as foreign.
-    pub(super) fn untrusted(self, is_untrusted: bool) -> Self {
+    /// Sets whether its output is marked as external content.
+    pub(super) fn with_untrusted(self, is_untrusted: bool) -> Self {
         Self { is_untrusted, ..self }
     }
 
-    /// Returns the tool itself. Call it through [`Server::call`](crate::Server::call), which checks first.
+    /// Returns the tool. Call it with [`Server::call`](crate::Server::call), which validates the arguments.
     pub fn tool(&self) -> &Arc<dyn Tool> {
         &self.tool
     }
 
-    /// Returns what the tool says of itself.
+    /// Returns the tool's description for clients.
     pub fn spec(&self) -> &ToolSpec {
         self.tool.spec()
     }
@@ -150,7 +148,7 @@ impl Entry {
         &self.spec().name
     }
 
-    /// Returns the name under which MCP clients see it, unique in the catalog.
+    /// Returns the name that MCP clients see; it is unique in the catalog.
     pub fn flat_name(&self) -> &str {
         &self.flat_name
     }
@@ -159,7 +157,7 @@ impl Entry {
         &self.flat_name
     }
 
-    /// Makes the entry of the same tool under another flat name.
+    /// Creates an entry for the same tool with another flat name.
     pub(super) fn renamed(&self, flat_name: Arc<str>) -> Self {
         Self {
             tool: self.tool.clone(),
@@ -173,43 +171,46 @@ impl Entry {
         }
     }
 
-    /// Returns where it comes from.
+    /// Returns the source of the tool.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Tells whether what it answers is marked as foreign, because the operator does not trust its source.
+    /// Returns whether its output is marked as external content, because the operator does not trust the source.
     pub fn is_untrusted(&self) -> bool {
         self.is_untrusted
     }
 
-    /// Returns the input schema in the form that every client accepts.
+    /// Returns the input schema in a form that every client accepts.
     pub fn listed_schema(&self) -> &Arc<JsonObject> {
         self.listed_schema.get_or_init(|| listed_schema(self.spec().input_schema.shared()))
     }
 
-    /// Returns the schema of its answers in the form that every client accepts, if it promises an object.
+    /// Returns the output schema in a form that every client accepts, if it describes an object.
     pub fn listed_output(&self) -> Option<&Arc<JsonObject>> {
         let listed = || {
             let schema = self.spec().output_schema.as_ref()?;
-            // Clients of older revisions reject the whole list for one schema that is no object's.
+            // Clients of older revisions reject the whole list if one schema does not describe an object.
             let is_object = schema.get("type").is_some_and(|kind| kind == "object");
-            is_object.then(|| listed_output(schema.shared(), &self.source))
+            is_object.then(|| match self.source {
+                Source::OpenApi(_) => descriptive_output(schema.shared()),
+                _ => listed_output(schema.shared()),
+            })
         };
         self.listed_output.get_or_init(listed).as_ref()
     }
 
-    /// Checks arguments as a call does, without calling the tool; returns what is wrong with them.
+    /// Validates arguments as a call does, without calling the tool, and returns their errors.
     pub async fn check_arguments(&self, args: JsonObject) -> Vec<ArgumentError> {
         self.arguments.check(Value::Object(args), None).await.1
     }
 
-    /// Returns the check of its arguments.
+    /// Returns the check of the arguments.
     pub(crate) fn arguments(&self) -> &Check {
         &self.arguments
     }
 
-    /// Returns the check of what it answers; only our own tools have one.
+    /// Returns the check of the output; remote tools have none.
     pub(crate) fn output(&self) -> Option<&Check> {
         self.output.as_deref()
     }

@@ -1,21 +1,21 @@
-//! Why something cannot be registered, or found.
+//! Errors of registering and finding tools, resources and prompts.
 
 use onetool_core::{NameError, ToolName};
 
-/// Why a tool, resource or prompt was not registered. What was there before stays.
+/// A tool, resource or prompt that cannot be registered. Existing registrations do not change.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The name cannot be used.
+    /// The name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
     /// Another tool has the name.
-    #[error("duplicate tool name '{name}': it is registered already, and the first one stays")]
+    #[error("duplicate tool name '{name}': already registered; the first registration is kept")]
     DuplicateTool {
         /// The name.
         name: ToolName,
     },
-    /// Clients see another tool under the flat spelling of the name.
+    /// Another tool already has the flat spelling of the name.
     #[error(
         "duplicate tool name '{name}': clients already see tool '{holder}' as '{flat}'; choose another name"
     )]
@@ -24,25 +24,25 @@ pub enum RegisterError {
         name: ToolName,
         /// Its flat spelling.
         flat: String,
-        /// The tool that has it, which stays.
+        /// The tool that already has it.
         holder: ToolName,
     },
-    /// The name belongs to the gateway.
+    /// The name is reserved for the gateway.
     #[error("tool name '{name}' is reserved for onetool itself; choose another name or pack")]
     ReservedTool {
         /// The name.
         name: ToolName,
     },
-    /// The input schema is none.
-    #[error("the input schema of tool '{name}' is not valid: {reason}")]
+    /// The input schema is invalid.
+    #[error("invalid input schema of tool '{name}': {reason}")]
     InvalidSchema {
         /// The tool.
         name: ToolName,
         /// What is wrong with it.
         reason: String,
     },
-    /// The output schema is not a JSON Schema.
-    #[error("the output schema of tool '{name}' is not valid: {reason}")]
+    /// The output schema is invalid.
+    #[error("invalid output schema of tool '{name}': {reason}")]
     InvalidOutputSchema {
         /// The tool.
         name: ToolName,
@@ -50,55 +50,55 @@ pub enum RegisterError {
         reason: String,
     },
     /// Another resource has the URI.
-    #[error("duplicate resource URI '{uri}': it is registered already, and the first one stays")]
+    #[error("duplicate resource URI '{uri}': already registered; the first registration is kept")]
     DuplicateResource {
         /// The URI.
         uri: String,
     },
-    /// The URI is none.
-    #[error("resource URI '{uri}' has no scheme; write it like 'docs://{uri}'")]
+    /// The URI is invalid.
+    #[error("resource URI '{uri}' has no scheme; use a URI like 'docs://{uri}'")]
     InvalidUri {
-        /// The text.
+        /// The URI.
         uri: String,
     },
     /// Another prompt has the name.
-    #[error("duplicate prompt name '{name}': it is registered already, and the first one stays")]
+    #[error("duplicate prompt name '{name}': already registered; the first registration is kept")]
     DuplicatePrompt {
         /// The name.
         name: String,
     },
-    /// A prompt needs a name.
-    #[error("a prompt has an empty name")]
+    /// The name of a prompt is empty.
+    #[error("the prompt name is empty")]
     EmptyPromptName,
 }
 
-/// A name that no tool has, with what may have been meant.
+/// The name of a tool that does not exist, with suggestions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tool not found: '{name}'{}", self.hint())]
 pub struct UnknownName {
-    /// The name that was asked for.
+    /// The requested name.
     pub name: String,
-    /// The name it has now, if it was renamed.
+    /// The new name, if the tool was renamed.
     pub renamed_to: Option<String>,
-    /// Whether there is no tool of the new name either.
+    /// Whether no tool has the new name, either.
     pub is_gone: bool,
-    /// Names that look alike, best first.
-    pub near: Vec<String>,
+    /// Similar names, best first.
+    pub similar: Vec<String>,
 }
 
 impl UnknownName {
-    /// Returns what may have been meant, beginning with a separator; may be empty.
+    /// Returns the suggestions as text that starts with a separator, or an empty string.
     pub fn hint(&self) -> String {
         let renamed = match &self.renamed_to {
             Some(new) if self.is_gone => {
-                format!("; it is called '{new}' now, which this server does not have")
+                format!("; it was renamed to '{new}', which this server does not have")
             }
-            Some(new) => format!("; it is called '{new}' now"),
+            Some(new) => format!("; it was renamed to '{new}'"),
             None => String::new(),
         };
-        match self.near.as_slice() {
+        match self.similar.as_slice() {
             [] => renamed,
-            near => format!("{renamed}; did you mean {}?", quoted_list(near)),
+            similar => format!("{renamed}; did you mean {}?", quoted_list(similar)),
         }
     }
 }

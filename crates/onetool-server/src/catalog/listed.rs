@@ -1,4 +1,4 @@
-//! Schemas in the form that every client accepts.
+//! Schemas in a form that every client accepts.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,23 +6,24 @@ use std::sync::Arc;
 use onetool_core::JsonObject;
 use serde_json::{Value, json};
 
-use super::entry::Source;
-use super::portable::{describing, portable};
+use super::portable::{descriptive, portable};
 
-/// Returns the schema in the form that every client accepts: `type: object`, and no union at the top.
+/// Returns an input schema in a form that every client accepts: `type: object`, and no union at the top level.
 ///
-/// Several clients refuse a whole tool list because of one top-level `oneOf`. Such a schema is listed with the
-/// properties of all its variants, each optional unless all of them require it; the check still uses the original.
+/// Several clients reject a whole tool list because of one top-level `oneOf`. Such a schema is listed with the
+/// properties of all its variants, each optional unless all variants require it. Validation uses the original schema.
 pub(super) fn listed_schema(schema: &Arc<JsonObject>) -> Arc<JsonObject> {
     compilable(without_unions(schema))
 }
 
-/// Returns the schema of an answer in the form that every client accepts.
-pub(super) fn listed_output(schema: &Arc<JsonObject>, source: &Source) -> Arc<JsonObject> {
-    match source {
-        Source::OpenApi(_) => Arc::new(describing(schema)),
-        _ => compilable(schema.clone()),
-    }
+/// Returns an output schema in a form that every client accepts.
+pub(super) fn listed_output(schema: &Arc<JsonObject>) -> Arc<JsonObject> {
+    compilable(schema.clone())
+}
+
+/// Returns an output schema that describes results without rejecting any.
+pub(super) fn descriptive_output(schema: &Arc<JsonObject>) -> Arc<JsonObject> {
+    Arc::new(descriptive(schema))
 }
 
 fn compilable(schema: Arc<JsonObject>) -> Arc<JsonObject> {
@@ -51,7 +52,7 @@ fn without_unions(schema: &Arc<JsonObject>) -> Arc<JsonObject> {
     Arc::new(listed)
 }
 
-fn merge_variants(listed: &mut JsonObject, variants: &[&JsonObject], all_hold: bool) {
+fn merge_variants(listed: &mut JsonObject, variants: &[&JsonObject], all_apply: bool) {
     let mut required = names_of(listed.get("required"));
     let properties = listed.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
@@ -63,7 +64,7 @@ fn merge_variants(listed: &mut JsonObject, variants: &[&JsonObject], all_hold: b
     }
     for name in variants.iter().flat_map(|variant| names_of(variant.get("required"))) {
         let is_required =
-            all_hold || variants.iter().all(|variant| names_of(variant.get("required")).contains(&name));
+            all_apply || variants.iter().all(|variant| names_of(variant.get("required")).contains(&name));
         if is_required && !required.contains(&name) {
             required.push(name);
         }
@@ -78,7 +79,7 @@ fn names_of(required: Option<&Value>) -> Vec<String> {
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Returns a variant, or what it refers to inside the same document.
+/// Returns a variant, or the schema that it refers to in the same document.
 fn target<'a>(variant: &'a Value, root: &'a JsonObject) -> Option<&'a JsonObject> {
     let Some(reference) = variant.get("$ref").and_then(Value::as_str) else { return variant.as_object() };
     let mut parts = reference.strip_prefix("#/")?.split('/');

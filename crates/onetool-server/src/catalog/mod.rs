@@ -1,4 +1,4 @@
-//! Every tool, resource and prompt there is, in immutable snapshots that are swapped at once.
+//! All tools, resources and prompts, in immutable snapshots that are replaced atomically.
 
 mod active;
 mod check;
@@ -25,9 +25,7 @@ pub use error::{RegisterError, UnknownName};
 pub use remote::Offer;
 pub use shared::{Change, SharedCatalog};
 
-/// Everything that a request needs to know, as it was at one moment.
-///
-/// Tools, resources and prompts stand in the order in which they were registered.
+/// A snapshot of all tools, resources and prompts, in the order of their registration.
 #[derive(Clone, Default)]
 pub struct Catalog {
     tools: IndexMap<ToolName, Arc<Entry>>,
@@ -35,27 +33,27 @@ pub struct Catalog {
     resources: IndexMap<String, Registered<dyn Resource>>,
     prompts: IndexMap<String, Registered<dyn Prompt>>,
     reserved: Arc<[String]>,
-    /// What packs say of themselves.
+    /// Descriptions of packs.
     pack_descriptions: IndexMap<String, Registered<str>>,
-    /// Names of packs that came with onetool, and so give way to others.
+    /// Names of packs that are bundled with onetool, which other packs of the same name replace.
     bundled: HashSet<Arc<str>>,
     rules: Arc<Rules>,
-    /// Whether what comes from outside stands on the clients' lists, too, because nothing here searches.
+    /// Whether remote tools are on the clients' lists, because this server has no search.
     lists_remote: bool,
 }
 
-/// What the operator says about tools, beyond what their sources say.
+/// The operator's settings for tools, in addition to what their sources define.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// Which tools may be called.
     pub policy: Policy,
-    /// What agents are told about them.
+    /// Documentation for agents, by canonical name.
     pub docs: IndexMap<String, ToolDocs>,
-    /// Old names and the new ones.
+    /// New names by old names.
     pub renames: IndexMap<String, String>,
     /// Tools that are on every client's list, by canonical or flat name.
     pub pinned: HashSet<String>,
-    /// What the program around the server keeps in the same snapshot.
+    /// Data of the embedding program that belongs to the same snapshot.
     pub attached: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -71,7 +69,7 @@ impl<T: ?Sized> Clone for Registered<T> {
 }
 
 impl Catalog {
-    /// Returns every tool that the policy allows, but not the gateway's surface.
+    /// Returns all tools that the policy allows, except the gateway's surface.
     pub fn tools(&self) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
         self.allowed().filter(|entry| *entry.source() != Source::Surface)
     }
@@ -91,7 +89,7 @@ impl Catalog {
             || is_pinned(entry.flat_name())
     }
 
-    /// Returns whether a tool that belongs on every client's list is not there, or not there yet.
+    /// Returns whether a pinned tool does not exist, or does not exist yet.
     pub(crate) fn lacks_pinned(&self) -> bool {
         self.rules.pinned.iter().any(|name| self.get(name).is_none())
     }
@@ -100,22 +98,22 @@ impl Catalog {
         self.tools.values().filter(|entry| self.rules.policy.shows(entry.name()))
     }
 
-    /// Returns every resource, templates included.
+    /// Returns all resources, including templates.
     pub fn resources(&self) -> impl Iterator<Item = &Arc<dyn Resource>> {
         self.resources.values().map(|registered| &registered.item)
     }
 
-    /// Returns every prompt.
+    /// Returns all prompts.
     pub fn prompts(&self) -> impl Iterator<Item = &Arc<dyn Prompt>> {
         self.prompts.values().map(|registered| &registered.item)
     }
 
-    /// Returns the prompt of that name.
+    /// Returns the prompt with this name.
     pub fn prompt(&self, name: &str) -> Option<&Arc<dyn Prompt>> {
         self.prompts.get(name).map(|registered| &registered.item)
     }
 
-    /// Returns the resource or template registered under exactly that URI.
+    /// Returns the resource or template registered with exactly this URI.
     pub fn resource(&self, uri: &str) -> Option<&Arc<dyn Resource>> {
         self.resources.get(uri).map(|registered| &registered.item)
     }
@@ -125,17 +123,17 @@ impl Catalog {
         self.resources.get(spec.uri.as_str()).is_some_and(|registered| registered.source.is_remote())
     }
 
-    /// Returns what a pack says of itself.
+    /// Returns the description of a pack.
     pub fn pack_description(&self, pack: &str) -> Option<&str> {
         self.pack_descriptions.get(pack).map(|registered| &*registered.item)
     }
 
-    /// Returns what the operator says about the tools.
+    /// Returns the operator's settings for tools.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Returns what the operator wants agents to be told about a tool.
+    /// Returns the operator's documentation of a tool for agents.
     pub fn docs(&self, name: &ToolName) -> Option<&ToolDocs> {
         self.rules.docs.get(name.as_str())
     }
@@ -146,7 +144,7 @@ impl Catalog {
         own.unwrap_or(&entry.spec().description)
     }
 
-    /// Returns the flat names that had to get a suffix, each with its tool.
+    /// Returns the tools whose flat name has a suffix that makes it unique.
     pub fn renamed_apart(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.tools.values().filter(|entry| entry.flat_name() != entry.name().flat())
     }
@@ -155,16 +153,16 @@ impl Catalog {
         self.reserved = names.iter().map(|name| (*name).to_owned()).collect();
     }
 
-    /// Puts other rules in force.
+    /// Replaces the operator's settings.
     pub fn set_rules(&mut self, rules: Rules) {
         self.rules = Arc::new(rules);
     }
 
-    /// Adds a tool of our own, be it from code, from the configuration or from a pack.
+    /// Adds a local tool: from code, the configuration or a pack.
     pub fn add_tool(&mut self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
         let name = tool.spec().name.clone();
         name.check()?;
-        if !source.is_own() && self.is_reserved(&name) {
+        if !source.is_gateway() && self.is_reserved(&name) {
             return Err(RegisterError::ReservedTool { name });
         }
         if let Some(pack) = name.pack().filter(|pack| self.bundled.contains(*pack)) {
@@ -176,19 +174,20 @@ impl Catalog {
         Ok(())
     }
 
-    /// Adds a built-in pack, which yields its name to any other pack; returns what could not be added.
+    /// Adds a bundled pack, which any other pack of the same name replaces; returns the errors of tools that were not
+    /// added.
     pub fn add_bundle(&mut self, pack: Pack) -> Vec<RegisterError> {
         if let Some(description) = &pack.description {
             self.describe_pack(&pack.name, description, Source::Bundled);
         }
         let tools = pack.tools.into_iter();
         let refused = tools.filter_map(|tool| self.add_tool(tool, Source::Bundled).err()).collect();
-        // Only now: from here on a pack of this name replaces it.
+        // Last, because from here on, adding a tool to a pack of this name replaces the bundled pack.
         self.bundled.insert(pack.name);
         refused
     }
 
-    /// Tells whether a pack that comes with onetool is there.
+    /// Returns whether this bundled pack was added and not replaced.
     pub fn has_bundle(&self, pack: &str) -> bool {
         self.bundled.contains(pack)
     }
@@ -203,7 +202,7 @@ impl Catalog {
     /// Adds a resource.
     ///
     /// # Errors
-    /// When the URI is taken.
+    /// If the URI is invalid or already registered.
     pub fn add_resource(&mut self, item: Arc<dyn Resource>, source: Source) -> Result<(), RegisterError> {
         let uri = item.spec().uri.as_str().to_owned();
         if !uri.contains(':') {
@@ -219,7 +218,7 @@ impl Catalog {
     /// Adds a prompt.
     ///
     /// # Errors
-    /// When the name is taken or empty.
+    /// If the name is empty or already registered.
     pub fn add_prompt(&mut self, item: Arc<dyn Prompt>, source: Source) -> Result<(), RegisterError> {
         let name = item.spec().name.clone();
         if name.is_empty() {
@@ -232,7 +231,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Notes what a pack says of itself; what the first one said stays.
+    /// Sets the description of a pack, unless it has one.
     pub fn describe_pack(&mut self, pack: &str, description: &str, source: Source) {
         let item = Registered { item: description.into(), source };
         self.pack_descriptions.entry(pack.to_owned()).or_insert(item);
@@ -253,7 +252,7 @@ impl Catalog {
         self.resources.shift_remove(uri).is_some()
     }
 
-    /// Takes out everything that came from `source`.
+    /// Removes everything that `source` provides.
     pub fn remove_source(&mut self, source: &Source) {
         self.tools.retain(|_, entry| entry.source() != source);
         self.by_flat_name.retain(|_, name| self.tools.contains_key(name));
@@ -265,7 +264,7 @@ impl Catalog {
         }
     }
 
-    /// Tells which lists a client would see differently.
+    /// Returns which of the clients' lists changed.
     fn difference(&self, old: &Self, loaded: &IndexSet<ToolName>) -> Change {
         let tool = |catalog: &Self, entry: &Entry| {
             (entry.flat_name().to_owned(), catalog.description(entry).to_owned(), entry.spec().clone())
@@ -281,7 +280,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the tools that stand on some client's list, if these ones are loaded.
+    /// Returns the tools that are on some client's list, because every client has them or a session loaded them.
     fn seen(&self, loaded: &IndexSet<ToolName>) -> impl Iterator<Item = &Arc<Entry>> {
         self.allowed().filter(|entry| self.is_listed(entry) || loaded.contains(entry.name()))
     }

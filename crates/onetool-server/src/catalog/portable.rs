@@ -1,4 +1,4 @@
-//! Schemas that every client can compile, and schemas that describe without rejecting anything.
+//! Schemas that every client can compile, and schemas that describe values without rejecting any.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -6,7 +6,7 @@ use std::cell::Cell;
 use onetool_core::JsonObject;
 use serde_json::{Value, json};
 
-/// Keywords whose values are schemas by name.
+/// Keywords whose values are maps from names to schemas.
 const BY_NAME: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 /// Keywords whose values are lists of schemas.
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
@@ -25,8 +25,8 @@ const SINGLE: [&str; 11] = [
     "else",
 ];
 
-/// What is kept of a schema that describes: words, types, and where parts are.
-const DESCRIBING: [&str; 16] = [
+/// Keywords of a descriptive schema: documentation, types and structure.
+const DESCRIPTIVE: [&str; 16] = [
     "$ref",
     "$defs",
     "definitions",
@@ -45,15 +45,15 @@ const DESCRIBING: [&str; 16] = [
     "deprecated",
 ];
 
-/// Patterns that are longer in bytes are not listed.
+/// Maximum length of a listed pattern, in bytes.
 const PATTERN_MAX: usize = 1000;
 
-/// A schema with more patterns than this is listed without any.
+/// Maximum number of patterns; a schema with more is listed without any.
 const PATTERNS_MAX: usize = 1000;
 
-/// Leaves out the patterns that are not regular expressions of both ECMA-262 with the `u` flag and Python.
+/// Omits patterns that are not valid both in ECMA-262 with the `u` flag and in Python.
 ///
-/// A client that compiles schemas refuses the whole list because of one of them.
+/// A client that compiles schemas rejects the whole list because of one invalid pattern.
 pub(super) fn portable(schema: &JsonObject) -> Cow<'_, JsonObject> {
     let count = Cell::new(0);
     let counted = |_: &str| {
@@ -61,7 +61,7 @@ pub(super) fn portable(schema: &JsonObject) -> Cow<'_, JsonObject> {
         true
     };
     all_patterns(schema, &counted);
-    // Compiling each takes time, and a server decides how many there are.
+    // Each one takes time to compile, and an upstream server controls their number.
     let keep = if count.get() <= PATTERNS_MAX { is_portable } else { |_: &str| false };
     if all_patterns(schema, &keep) {
         Cow::Borrowed(schema)
@@ -70,22 +70,22 @@ pub(super) fn portable(schema: &JsonObject) -> Cow<'_, JsonObject> {
     }
 }
 
-/// Returns whether a test holds for every pattern of a schema.
+/// Returns whether every pattern of a schema passes a test.
 fn all_patterns(schema: &JsonObject, test: &dyn Fn(&str) -> bool) -> bool {
-    let of_value = |value: &Value| value.as_object().is_none_or(|part| all_patterns(part, test));
+    let in_value = |value: &Value| value.as_object().is_none_or(|part| all_patterns(part, test));
     schema.iter().all(|(key, value)| match (key.as_str(), value) {
         ("pattern", Value::String(pattern)) => test(pattern),
         ("patternProperties", Value::Object(parts)) => {
-            parts.iter().all(|(pattern, part)| test(pattern) && of_value(part))
+            parts.iter().all(|(pattern, part)| test(pattern) && in_value(part))
         }
-        (key, Value::Object(parts)) if BY_NAME.contains(&key) => parts.values().all(of_value),
-        (key, Value::Array(parts)) if LISTS.contains(&key) || key == "items" => parts.iter().all(of_value),
-        (key, value) if SINGLE.contains(&key) => of_value(value),
+        (key, Value::Object(parts)) if BY_NAME.contains(&key) => parts.values().all(in_value),
+        (key, Value::Array(parts)) if LISTS.contains(&key) || key == "items" => parts.iter().all(in_value),
+        (key, value) if SINGLE.contains(&key) => in_value(value),
         _ => true,
     })
 }
 
-/// Removes the patterns of a schema for which a test does not hold.
+/// Removes the patterns of a schema that do not pass a test.
 fn with_patterns(mut schema: JsonObject, test: &dyn Fn(&str) -> bool) -> JsonObject {
     schema.retain(|key, value| key != "pattern" || value.as_str().is_none_or(test));
     if let Some(Value::Object(parts)) = schema.get_mut("patternProperties") {
@@ -95,26 +95,28 @@ fn with_patterns(mut schema: JsonObject, test: &dyn Fn(&str) -> bool) -> JsonObj
     schema
 }
 
-/// Returns whether the validators of clients accept a pattern, in JavaScript and in Python.
+/// Returns whether clients written in JavaScript and in Python accept a pattern.
 ///
-/// A long one is not looked at: whoever wrote it may want the parser to use up the stack.
+/// A long pattern is rejected without parsing it, because a hostile one could overflow the parser's stack.
 fn is_portable(pattern: &str) -> bool {
     pattern.len() <= PATTERN_MAX && is_ecma(pattern) && is_python(pattern)
 }
 
-/// Returns whether JavaScript accepts a pattern with the `u` flag, as validators ask it to.
+/// Returns whether JavaScript accepts a pattern with the `u` flag, which validators set.
 fn is_ecma(pattern: &str) -> bool {
     let flags = regress::Flags { unicode: true, no_opt: true, ..regress::Flags::default() };
     regress::Regex::with_flags(pattern, flags).is_ok()
 }
 
-/// Returns whether a pattern that JavaScript accepts has nothing that Python lacks, writes differently, or accepts only
-/// sometimes, as it does lookbehinds and backreferences.
+/// Returns whether Python accepts a pattern that JavaScript accepts.
+///
+/// Rejects syntax that Python lacks, spells differently, or accepts only in some cases, such as lookbehinds and
+/// backreferences.
 fn is_python(pattern: &str) -> bool {
     let mut rest = pattern.chars();
     while let Some(c) = rest.next() {
         let after = rest.as_str();
-        let is_external = match c {
+        let is_unsupported = match c {
             '\\' => {
                 after.starts_with("u{")
                     || after.starts_with(|c| matches!(c, 'p' | 'P' | 'c' | 'k' | '1'..='9'))
@@ -123,7 +125,7 @@ fn is_python(pattern: &str) -> bool {
             '[' => after.starts_with(']') || after.starts_with("^]"),
             _ => false,
         };
-        if is_external {
+        if is_unsupported {
             return false;
         }
         if c == '\\' {
@@ -133,17 +135,17 @@ fn is_python(pattern: &str) -> bool {
     true
 }
 
-/// Makes a schema that says what there is, and is broken by no value: vendors break their own schemas, and a client
-/// that checks a response would throw it away. The top stays an object, which MCP wants.
-pub(super) fn describing(schema: &JsonObject) -> JsonObject {
-    let mut described = described(schema.clone());
-    described.insert("type".into(), json!("object"));
-    described
+/// Creates a schema that describes results without rejecting any: vendors violate their own schemas, and a client that
+/// validates a response would discard it. The top level stays an object, as MCP requires.
+pub(super) fn descriptive(schema: &JsonObject) -> JsonObject {
+    let mut relaxed = relaxed(schema.clone());
+    relaxed.insert("type".into(), json!("object"));
+    relaxed
 }
 
-fn described(mut schema: JsonObject) -> JsonObject {
-    schema.retain(|key, value| DESCRIBING.contains(&key.as_str()) && *value != Value::Bool(false));
-    // Two alternatives may both fit once neither rejects anything.
+fn relaxed(mut schema: JsonObject) -> JsonObject {
+    schema.retain(|key, value| DESCRIPTIVE.contains(&key.as_str()) && *value != Value::Bool(false));
+    // Several alternatives may match once none of them rejects anything.
     if let Some(alternatives) = schema.shift_remove("oneOf") {
         schema.entry("anyOf").or_insert(alternatives);
     }
@@ -158,7 +160,7 @@ fn described(mut schema: JsonObject) -> JsonObject {
         Some(Value::Array(several)) if !several.iter().any(|it| it == "null") => several.push("null".into()),
         _ => {}
     }
-    each_part(&mut schema, &mut |part| *part = described(std::mem::take(part)));
+    each_part(&mut schema, &mut |part| *part = relaxed(std::mem::take(part)));
     schema
 }
 
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn seam_2_patterns_that_javascript_refuses_are_left_out() {
+    fn seam_2_patterns_that_javascript_rejects_are_omitted() {
         for good in
             ["^a+$", r"\d{3}-\w", r"^\p{L}+$", r"^(?=x)[^\]]*$", "(?<year>[0-9]{4})", r"\u{1F600}", ""]
         {
@@ -205,11 +207,11 @@ mod tests {
             assert!(!is_ecma(bad), "{bad}");
         }
         assert!(!is_portable(&"(".repeat(1_000_000)));
-        assert!(is_portable(&format!("{}{}", "(".repeat(100), ")".repeat(100))), "that deep is fine");
-        assert!(is_portable("((((a{65535}){65535}){65535}){65535}){65535}"), "and takes no time");
+        assert!(is_portable(&format!("{}{}", "(".repeat(100), ")".repeat(100))), "this depth is fine");
+        assert!(is_portable("((((a{65535}){65535}){65535}){65535}){65535}"), "compiling it is fast");
         let many: JsonObject = (0..1001).map(|n| (format!("p{n}"), json!({"pattern": "^a$"}))).collect();
         let many = object(json!({"properties": many}));
-        assert!(!json!(*portable(&many)).to_string().contains("pattern"), "too many to look at");
+        assert!(!json!(*portable(&many)).to_string().contains("pattern"), "too many to compile");
         let schema = object(json!({
             "type": "object",
             "properties": {
@@ -231,11 +233,11 @@ mod tests {
             "$defs": {"x": {"not": {}}},
         }));
         assert_eq!(*portable(&schema), expected);
-        assert!(matches!(portable(&expected), Cow::Borrowed(_)), "what is fine is not copied");
+        assert!(matches!(portable(&expected), Cow::Borrowed(_)), "a portable schema is not copied");
     }
 
     #[test]
-    fn seam_19_patterns_that_python_refuses_are_left_out() {
+    fn seam_19_patterns_that_python_rejects_are_omitted() {
         for good in [r"^\\p{1}$", r"[\]^-]\[]?", r"^(?!aws:)(?:\w|\u00e9)+$", "(a)(?=b)", r"\("] {
             assert!(is_python(good), "{good}");
         }
@@ -271,7 +273,7 @@ mod tests {
             },
             "$defs": {"owner": {"type": ["object"], "required": ["name"], "not": {"type": "string"}}},
         }));
-        let listed = describing(&strict);
+        let listed = descriptive(&strict);
         assert_eq!(
             Value::Object(listed.clone()),
             json!({
@@ -288,13 +290,13 @@ mod tests {
             })
         );
         let validator = Validator::for_value(&listed, &WorkLimit::FULL);
-        for answer in [
+        for response in [
             json!({}),
             json!({"id": "x", "kind": "bird", "more": 1}),
             json!({"id": null, "owner": null, "either": null, "list": [null, 1, 1]}),
             json!({"either": {"b": 1}, "owner": {}}),
         ] {
-            assert_eq!(validator.check(&answer, &WorkLimit::FULL).unwrap(), [], "{answer}");
+            assert_eq!(validator.check(&response, &WorkLimit::FULL).unwrap(), [], "{response}");
         }
     }
 }

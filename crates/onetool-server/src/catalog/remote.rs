@@ -1,4 +1,4 @@
-//! What other servers and APIs offer: taken in and out by source, and never over what is here already.
+//! The tools, resources and prompts of other servers and APIs, added and removed by source.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use onetool_core::{Prompt, Resource, Tool};
 use super::untrusted::{UntrustedPrompt, UntrustedResource};
 use super::{Catalog, Entry, RegisterError, Source};
 
-/// Everything that one source offers at one moment.
+/// Everything that a source currently offers.
 #[derive(Clone, Default)]
 pub struct Offer {
-    /// Its tools.
+    /// The tools.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// Its resources.
+    /// The resources.
     pub resources: Vec<Arc<dyn Resource>>,
-    /// Its prompts.
+    /// The prompts.
     pub prompts: Vec<Arc<dyn Prompt>>,
-    /// What the source says about its own use.
+    /// The source's description.
     pub description: Option<String>,
-    /// Whether its answers are to be marked as foreign.
+    /// Whether to mark all output of the source as external content.
     pub is_untrusted: bool,
 }
 
 impl Offer {
-    /// Tells whether both hold the very same things.
+    /// Returns whether both consist of the same objects.
     pub fn is_same(&self, other: &Self) -> bool {
         let same = |(a, b): (&Arc<dyn Tool>, &Arc<dyn Tool>)| Arc::ptr_eq(a, b);
         self.tools.len() == other.tools.len()
@@ -38,31 +38,31 @@ impl Offer {
 }
 
 impl Catalog {
-    /// Puts what `source` offers now in the place of what it offered before, and touches nothing else.
+    /// Replaces what `source` offered before with `offer`. Nothing else changes.
     ///
-    /// Returns what could not be taken, and why; the rest is there all the same.
+    /// Returns the errors of tools, resources and prompts that cannot be added; the others are added anyway.
     pub fn set_source(&mut self, source: &Source, pack: &str, offer: &Offer) -> Vec<RegisterError> {
         self.remove_source(source);
         if let Some(description) = &offer.description {
             self.describe_pack(pack, description, source.clone());
         }
-        let mut refused = Vec::new();
+        let mut errors = Vec::new();
         for tool in &offer.tools {
-            refused.extend(self.add_remote_tool(tool.clone(), source, offer.is_untrusted).err());
+            errors.extend(self.add_remote_tool(tool.clone(), source, offer.is_untrusted).err());
         }
         for mut resource in offer.resources.iter().cloned() {
             if offer.is_untrusted {
                 resource = Arc::new(UntrustedResource(resource));
             }
-            refused.extend(self.add_resource(resource, source.clone()).err());
+            errors.extend(self.add_resource(resource, source.clone()).err());
         }
         for mut prompt in offer.prompts.iter().cloned() {
             if offer.is_untrusted {
                 prompt = Arc::new(UntrustedPrompt(prompt));
             }
-            refused.extend(self.add_prompt(prompt, source.clone()).err());
+            errors.extend(self.add_prompt(prompt, source.clone()).err());
         }
-        refused
+        errors
     }
 
     fn add_remote_tool(
@@ -77,22 +77,22 @@ impl Catalog {
             return Err(RegisterError::ReservedTool { name });
         }
         let flat = self.flat_name_for(&name, source)?;
-        let entry = Entry::new(tool, flat, source.clone())?.untrusted(is_untrusted);
+        let entry = Entry::new(tool, flat, source.clone())?.with_untrusted(is_untrusted);
         self.insert(entry);
         Ok(())
     }
 
-    /// Tells whether a pack of that name is here already, whatever may come from outside.
+    /// Returns whether a local pack has this name.
     pub fn has_local_pack(&self, pack: &str) -> bool {
         self.tools.values().any(|entry| !entry.source().is_remote() && entry.name().pack() == Some(pack))
     }
 
-    /// Tells whether the name belongs to the gateway itself.
+    /// Returns whether this name is reserved for the gateway.
     pub fn is_reserved_pack(&self, pack: &str) -> bool {
         self.reserved.iter().any(|it| it == pack)
     }
 
-    /// Puts what comes from outside on the clients' lists, too.
+    /// Adds remote tools to the clients' lists.
     pub(crate) fn list_remote(&mut self) {
         self.lists_remote = true;
     }

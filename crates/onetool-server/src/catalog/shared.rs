@@ -1,4 +1,4 @@
-//! The current snapshot, and news of its changes.
+//! The current snapshot, and notifications of its changes.
 
 use std::sync::{Arc, RwLock};
 
@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::{ActiveSets, Catalog};
 
-/// Counts the changes of each kind since the start.
+/// The number of changes of each kind since the server started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Change {
     pub(crate) tools: u64,
@@ -21,7 +21,7 @@ impl Change {
     pub(crate) const PROMPTS: Self = Self { tools: 0, resources: 0, prompts: 1 };
 }
 
-/// The snapshot that new requests get. Those under way keep the one they have.
+/// The current snapshot. New requests use it; in-flight requests keep the one they started with.
 pub struct SharedCatalog {
     current: RwLock<Arc<Catalog>>,
     changes: watch::Sender<Change>,
@@ -38,7 +38,7 @@ impl SharedCatalog {
         self.current.read().unpoisoned().clone()
     }
 
-    /// Returns what sessions have loaded.
+    /// Returns what sessions loaded.
     pub(crate) fn active(&self) -> &ActiveSets {
         &self.active
     }
@@ -47,7 +47,7 @@ impl SharedCatalog {
         self.changes.subscribe()
     }
 
-    /// Makes one small change. It has to be all or nothing; the snapshot is copied only if somebody holds it.
+    /// Makes a change that either succeeds or leaves the catalog unchanged. Copies the snapshot only if it is in use.
     pub(crate) fn edit<T, E>(
         &self,
         change: Change,
@@ -60,7 +60,7 @@ impl SharedCatalog {
         Ok(done)
     }
 
-    /// Makes a change of many steps on a copy, and swaps it in only if all of them worked.
+    /// Makes a change in several steps on a copy, which replaces the snapshot only if all steps succeed.
     pub fn replace<T, E>(&self, edit: impl FnOnce(&mut Catalog) -> Result<T, E>) -> Result<T, E> {
         let mut current = self.current.write().unpoisoned();
         let mut next = Catalog::clone(&current);

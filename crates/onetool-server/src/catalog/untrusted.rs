@@ -1,4 +1,4 @@
-//! Resources and prompts of a source that is not trusted: the same, but what they answer stands in boundaries (P3).
+//! Resources and prompts of an untrusted source, whose contents are marked as external (P3).
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use onetool_core::{
 
 use crate::sanitize::{marked_block, marked_contents, wrap};
 
-/// A resource whose text is marked as foreign.
+/// A resource whose text is marked as external content.
 pub(super) struct UntrustedResource(pub(super) Arc<dyn Resource>);
 
-/// A prompt whose messages are marked as foreign.
+/// A prompt whose messages are marked as external content.
 pub(super) struct UntrustedPrompt(pub(super) Arc<dyn Prompt>);
 
 impl Resource for UntrustedResource {
@@ -36,8 +36,8 @@ impl Resource for UntrustedResource {
         })
     }
 
-    fn complete<'a>(&'a self, hole: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
-        self.0.complete(hole, typed)
+    fn complete<'a>(&'a self, variable: &'a str, typed: &'a str) -> BoxFuture<'a, Vec<String>> {
+        self.0.complete(variable, typed)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the gateway tells about itself over MCP: the tools as resources, and two prompts that show the way of working.
+//! The gateway's own resources and prompts: the tools as resources, and two prompts that show how to use `run`.
 
 mod prompts;
 mod python;
@@ -19,8 +19,8 @@ pub(crate) fn register(server: &Server) -> Result<(), RegisterError> {
 }
 
 impl ServerBuilder {
-    /// Adds what tells clients about the tools: the resources `onetool://tools` and `onetool://tool/{name}`, and the
-    /// prompts `batch_search` and `transform_data`.
+    /// Adds the resources `onetool://tools` and `onetool://tool/{name}`, which describe the tools, and the prompts
+    /// `batch_search` and `transform_data`.
     #[must_use]
     pub fn discovery(self) -> Self {
         self.finish(register)

@@ -1,4 +1,4 @@
-//! `batch_search` and `transform_data`: prompts whose code block runs as it is.
+//! The prompts `batch_search` and `transform_data`, which consist of a code block that `run` executes unchanged.
 
 use std::ops::RangeInclusive;
 
@@ -11,15 +11,16 @@ use super::python;
 use crate::server::WeakServer;
 
 const DEFAULT_COUNT: i64 = 5;
-/// The tool that the block calls, and how many results it gives unless its schema says otherwise.
+/// The tool that the code block calls.
 const SEARCH_TOOL: &str = "brave_web_search";
+/// The valid numbers of results, unless the tool's schema specifies others.
 const COUNTS: RangeInclusive<i64> = 1..=20;
 
 #[derive(Deserialize, JsonSchema)]
 struct BatchSearch {
-    /// What to search for: a JSON array, or topics separated by commas or line breaks.
+    /// Topics to search for: a JSON array, or topics separated by commas or line breaks.
     topics: Vec<String>,
-    /// How many results to take for each topic, 5 if not given.
+    /// Number of results per topic (default: 5).
     count: Option<i64>,
 }
 
@@ -28,7 +29,7 @@ pub(super) fn batch_search(server: WeakServer) -> impl Prompt {
     prompt_fn("batch_search", description, move |args: BatchSearch, _: CallContext| {
         let counts = counts(&server);
         async move {
-            let topics = python::list_literal(&filled("topics", args.topics)?);
+            let topics = python::list_literal(&non_blank("topics", args.topics)?);
             let count = args.count.unwrap_or(DEFAULT_COUNT);
             if !counts.contains(&count) {
                 let reason =
@@ -42,7 +43,7 @@ pub(super) fn batch_search(server: WeakServer) -> impl Prompt {
     })
 }
 
-/// Returns how many results the search tool can be asked for, as its schema says.
+/// Returns the valid numbers of results, according to the schema of the search tool.
 fn counts(server: &WeakServer) -> RangeInclusive<i64> {
     let catalog = server.upgrade().map(|server| server.catalog()).unwrap_or_default();
     let count = catalog.get_visible(SEARCH_TOOL).and_then(|entry| {
@@ -53,8 +54,8 @@ fn counts(server: &WeakServer) -> RangeInclusive<i64> {
     bound("minimum").unwrap_or(*COUNTS.start())..=bound("maximum").unwrap_or(*COUNTS.end())
 }
 
-/// Leaves out what is blank; nothing but that is an error.
-fn filled(name: &str, mut items: Vec<String>) -> Result<Vec<String>, PromptError> {
+/// Removes blank items; an empty list is an error.
+fn non_blank(name: &str, mut items: Vec<String>) -> Result<Vec<String>, PromptError> {
     items.retain(|item| !item.trim().is_empty());
     if items.is_empty() {
         return Err(PromptError::Argument { name: name.into(), reason: "the list is empty".into() });
@@ -64,16 +65,16 @@ fn filled(name: &str, mut items: Vec<String>) -> Result<Vec<String>, PromptError
 
 #[derive(Deserialize, JsonSchema)]
 struct TransformData {
-    /// The pages to read: a JSON array, or URLs separated by commas or line breaks.
+    /// Pages to fetch: a JSON array, or URLs separated by commas or line breaks.
     urls: Vec<String>,
-    /// What to make of them.
+    /// How to transform the pages.
     instruction: String,
 }
 
 pub(super) fn transform_data() -> impl Prompt {
-    let description = "Fetches several pages in one run, to be transformed by an instruction.";
+    let description = "Fetches several pages in one run and transforms them as instructed.";
     prompt_fn("transform_data", description, |args: TransformData, _: CallContext| async move {
-        let urls = python::list_literal(&filled("urls", args.urls)?);
+        let urls = python::list_literal(&non_blank("urls", args.urls)?);
         let instruction = python::comment(&args.instruction);
         Ok::<_, PromptError>(run_block(&format!(
             "# Instruction:\n{instruction}\npages = {{}}\nfor url in {urls}:\n    pages[url] = web_fetch(url=url)\npages"
@@ -81,7 +82,7 @@ pub(super) fn transform_data() -> impl Prompt {
     })
 }
 
-/// Makes the message of a block that `run` takes as it is: the trigger word, then the fenced code.
+/// Creates a message that `run` executes unchanged: the trigger word, then the fenced code.
 fn run_block(code: &str) -> PromptMessage {
     PromptMessage::user(format!("__onetool__run\n```python\n{code}\n```"))
 }

@@ -1,8 +1,8 @@
-//! Writes text into Python code so that it can never become code.
+//! Embeds text in Python code so that it is never executed.
 
 use std::fmt::Write as _;
 
-/// Writes a Python string literal.
+/// Returns a Python string literal.
 pub(super) fn string_literal(text: &str) -> String {
     let mut literal = String::from("\"");
     for c in text.chars() {
@@ -12,7 +12,7 @@ pub(super) fn string_literal(text: &str) -> String {
             '\n' => literal.push_str("\\n"),
             '\r' => literal.push_str("\\r"),
             '\t' => literal.push_str("\\t"),
-            // A fence around the code must not end inside a string.
+            // A backtick could end the fence around the code.
             '`' => literal.push_str("\\x60"),
             c if is_invisible(c) => {
                 // Writing to a String cannot fail.
@@ -25,19 +25,20 @@ pub(super) fn string_literal(text: &str) -> String {
     literal
 }
 
-/// Writes a list of string literals.
+/// Returns a Python list of string literals.
 pub(super) fn list_literal(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|text| string_literal(text)).collect::<Vec<_>>().join(", "))
 }
 
-/// Writes a comment of as many lines as the text has.
+/// Returns a Python comment with the lines of the text.
 pub(super) fn comment(text: &str) -> String {
     let lines = text.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']);
     let clean = |line: &str| line.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect::<String>();
     lines.map(|line| format!("# {}", clean(line).replace('`', "'"))).collect::<Vec<_>>().join("\n")
 }
 
-/// Control characters, separators and marks that change the direction of text or have no width.
+/// Returns whether this is a control character, a line separator, or a mark without width or that changes the text
+/// direction.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')

@@ -1,4 +1,4 @@
-//! `onetool://tools` and `onetool://tool/{name}`.
+//! The resources `onetool://tools` and `onetool://tool/{name}`.
 
 use onetool_core::{
     CallContext, ReadRequest, Resource, ResourceContents, ResourceError, abbreviate, parameters, resource_fn,
@@ -9,7 +9,9 @@ use crate::catalog::{Catalog, Entry};
 use crate::server::WeakServer;
 
 const JSON: &str = "application/json";
-const MAX_PROPOSALS: usize = 100;
+/// Maximum number of suggested names.
+const MAX_SUGGESTIONS: usize = 100;
+
 pub(super) fn all_tools(server: WeakServer) -> impl Resource {
     resource_fn("onetool://tools", "tools", move |_: ReadRequest, _: CallContext| {
         let server = server.clone();
@@ -24,17 +26,17 @@ pub(super) fn all_tools(server: WeakServer) -> impl Resource {
 }
 
 pub(super) fn one_tool(server: WeakServer) -> impl Resource {
-    let proposer = server.clone();
+    let completer = server.clone();
     resource_fn("onetool://tool/{name}", "tool", move |request: ReadRequest, _: CallContext| {
         let server = server.clone();
         async move {
             let catalog = server.upgrade().map(|server| server.catalog()).unwrap_or_default();
             let name = request.values.get("name").map_or("", String::as_str);
             match catalog.visible(name) {
-                Ok(entry) => Ok(ResourceContents::text(card(&catalog, entry).to_string(), JSON)),
+                Ok(entry) => Ok(ResourceContents::text(details(&catalog, entry).to_string(), JSON)),
                 Err(unknown) => {
                     let uri = format!("{} ({unknown})", abbreviate(&request.uri));
-                    Err(ResourceError::NotFound { uri, hint: "; onetool://tools lists them all".into() })
+                    Err(ResourceError::NotFound { uri, hint: "; onetool://tools lists all tools".into() })
                 }
             }
         }
@@ -42,9 +44,9 @@ pub(super) fn one_tool(server: WeakServer) -> impl Resource {
     .description("One tool, with its signature, description, arguments and examples.")
     .mime_type(JSON)
     .completions(move |_, typed| {
-        let catalog = proposer.upgrade().map(|server| server.catalog()).unwrap_or_default();
+        let catalog = completer.upgrade().map(|server| server.catalog()).unwrap_or_default();
         let names = catalog.tools().map(|entry| entry.name().as_str());
-        names.filter(|name| name.starts_with(typed)).take(MAX_PROPOSALS).map(str::to_owned).collect()
+        names.filter(|name| name.starts_with(typed)).take(MAX_SUGGESTIONS).map(str::to_owned).collect()
     })
 }
 
@@ -56,8 +58,8 @@ fn summary(catalog: &Catalog, entry: &Entry) -> Value {
     })
 }
 
-fn card(catalog: &Catalog, entry: &Entry) -> Value {
-    let mut card = summary(catalog, entry);
+fn details(catalog: &Catalog, entry: &Entry) -> Value {
+    let mut details = summary(catalog, entry);
     let arguments = parameters(&entry.spec().input_schema).map(|parameter| {
         let mut argument = Map::new();
         argument.insert("name".into(), parameter.name.into());
@@ -71,7 +73,8 @@ fn card(catalog: &Catalog, entry: &Entry) -> Value {
         }
         Value::Object(argument)
     });
-    card["args"] = arguments.collect();
-    card["examples"] = catalog.docs(entry.name()).map_or_else(Vec::new, |docs| docs.examples.clone()).into();
-    card
+    details["args"] = arguments.collect();
+    details["examples"] =
+        catalog.docs(entry.name()).map_or_else(Vec::new, |docs| docs.examples.clone()).into();
+    details
 }

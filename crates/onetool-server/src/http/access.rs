@@ -1,4 +1,4 @@
-//! Who may come in: known hosts and origins first, then the bearer of the token.
+//! Access control: checks host and origin first, then the bearer token.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use onetool_core::{Authority, Caller, WebOrigin};
 use serde_json::json;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
-use super::connections::Proof;
+use super::connections::Authorized;
 
-/// The rule of access to every route that does something or tells something.
+/// The access rules of all routes.
 ///
-/// Loopback names are always known as hosts and origins, so that no page from elsewhere can reach a server on the
-/// machine of the person who visits it.
+/// Only known hosts and origins are allowed, so that a website cannot reach a server on its visitor's machine. Loopback
+/// hosts and origins are always known.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     token: Option<Token>,
@@ -25,7 +25,7 @@ pub struct Access {
     origins: Arc<[WebOrigin]>,
 }
 
-/// The token, kept out of every log.
+/// The token, which debug output does not show.
 #[derive(Clone)]
 struct Token(Arc<str>);
 
@@ -36,13 +36,12 @@ impl std::fmt::Debug for Token {
 }
 
 impl Access {
-    /// Lets in whoever bears the token.
+    /// Requires this bearer token.
     pub fn with_token(token: &str) -> Self {
         Self { token: Some(Token(token.into())), ..Self::default() }
     }
 
-    /// Adds host names under which the server is reached, with or without a port. One that is not a host name is
-    /// ignored, with a warning in the log.
+    /// Adds host names of the server, with or without a port. Logs a warning for an invalid host name and ignores it.
     #[must_use]
     pub fn allow_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
         let hosts = hosts.into_iter().filter_map(|host| parsed("host", &host, Authority::parse));
@@ -50,8 +49,8 @@ impl Access {
         self
     }
 
-    /// Adds origins of pages that may use the server, such as `https://app.example.org`. One that is not an origin is
-    /// ignored, with a warning in the log.
+    /// Adds origins of websites that may use the server, such as `https://app.example.org`. Logs a warning for an invalid
+    /// origin and ignores it.
     #[must_use]
     pub fn allow_origins(mut self, origins: impl IntoIterator<Item = String>) -> Self {
         let origins = origins.into_iter().filter_map(|origin| parsed("origin", &origin, WebOrigin::parse));
@@ -67,7 +66,8 @@ impl Access {
         origin.is_loopback() || self.origins.contains(origin)
     }
 
-    /// Lets pages of known origins read the answers; a browser asks for this before it sends the token.
+    /// Returns the CORS rules that let websites of known origins read responses. Browsers check them before they send
+    /// the token.
     pub(super) fn cross_origin(&self) -> CorsLayer {
         let access = self.clone();
         let is_known = move |origin: &HeaderValue, _: &http::request::Parts| {
@@ -80,13 +80,13 @@ impl Access {
             .expose_headers([HeaderName::from_static("mcp-session-id")])
     }
 
-    /// Returns who sends a request, if that is somebody who may, and notes on the connection that it was let in.
+    /// Returns the caller of a request with a valid token, and marks its connection as authorized.
     fn caller(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<Caller> {
         if !self.admits(headers) {
             return None;
         }
-        if let Some(proof) = extensions.get::<Proof>() {
-            proof.give();
+        if let Some(authorized) = extensions.get::<Authorized>() {
+            authorized.set();
         }
         let principal = if self.token.is_some() { "token" } else { "anonymous" };
         Some(Caller { principal: principal.into(), ..Caller::default() })
@@ -103,7 +103,7 @@ impl Access {
     }
 }
 
-/// Compares without telling by its duration where the first difference is.
+/// Compares in a time that does not reveal the position of the first difference.
 fn equal_in_constant_time(given: &str, expected: &str) -> bool {
     let (given, expected) = (given.as_bytes(), expected.as_bytes());
     let mut difference = given.len() ^ expected.len();
@@ -121,8 +121,8 @@ fn parsed<T>(what: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Optio
     parsed
 }
 
-/// Refuses a foreign `Host` or `Origin` before any work is done.
-pub(super) async fn require_known_place(
+/// Rejects an unknown `Host` or `Origin` before any other work.
+pub(super) async fn require_known_host(
     State(access): State<Access>,
     request: Request,
     next: Next,
@@ -138,8 +138,7 @@ pub(super) async fn require_known_place(
     next.run(request).await
 }
 
-/// Returns every host that the request names, in its header and in its URL, or `None` if there is none or one is
-/// malformed.
+/// Returns the hosts in the request's header and URL, or `None` if there is none or one is malformed.
 fn hosts(request: &Request) -> Option<Vec<Authority>> {
     let header = request.headers().get_all(HOST).iter().map(HeaderValue::as_bytes);
     let header = request.headers().contains_key(HOST).then(|| Authority::from_header(header));
@@ -148,7 +147,7 @@ fn hosts(request: &Request) -> Option<Vec<Authority>> {
     (!hosts.is_empty()).then_some(hosts)
 }
 
-/// Rejects requests without a valid token, and puts the caller into the others.
+/// Rejects requests without a valid token, and adds the caller to the extensions of others.
 pub(super) async fn require_token(
     State(access): State<Access>,
     mut request: Request,

@@ -1,4 +1,4 @@
-//! The open connections: how many there may be, and which one makes room for the next.
+//! The open connections: enforces their limits, and closes some to accept others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,20 +9,20 @@ use std::time::Duration;
 use onetool_core::sync::Unpoisoned as _;
 use tokio_util::sync::CancellationToken;
 
-/// How many connections are held open, and how long each may keep the server waiting.
+/// Limits on the number of connections and on their timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Connections that may be open at the same time.
+    /// Maximum number of open connections.
     pub max: usize,
-    /// Connections that one address may have open at the same time. An IPv6 address stands for its /64 network.
+    /// Maximum number of open connections of one address. All IPv6 addresses of a /64 network count as one.
     pub max_per_address: usize,
-    /// How long the head of a request may take to arrive.
+    /// How long to wait for the head of a request.
     pub header_timeout: Duration,
-    /// How long the body of a request may take to arrive.
+    /// How long to wait for the body of a request.
     pub body_timeout: Duration,
-    /// How long a connection may stay open between two requests.
+    /// How long a connection may be idle between two requests.
     pub idle_timeout: Duration,
-    /// How long a client may go without reading any of the response that waits for it.
+    /// How long to wait for a client that does not read its response.
     pub write_timeout: Duration,
 }
 
@@ -41,8 +41,8 @@ impl Default for ConnectionLimits {
 
 /// All open connections.
 ///
-/// A connection without a request that was let in makes room for a new one, the oldest first, so that nobody can lock
-/// others out by opening connections. Connections that have proven themselves are never closed for a newcomer.
+/// At the limit, the oldest unauthorized connection is closed for a new one, so that opening connections cannot lock out
+/// others. Authorized connections are never closed for a new one.
 #[derive(Default)]
 pub(super) struct Connections {
     table: Mutex<Table>,
@@ -51,55 +51,55 @@ pub(super) struct Connections {
 #[derive(Default)]
 struct Table {
     next: u64,
-    /// In the order in which they were opened.
+    /// Ordered by age, because ids increase.
     open: BTreeMap<u64, Entry>,
 }
 
 struct Entry {
     network: IpAddr,
-    proof: Proof,
+    authorized: Authorized,
     evicted: CancellationToken,
 }
 
-/// Whether a request on the connection was let in. It travels with each request of the connection.
+/// Whether a connection has sent an authorized request. Each of its requests has this in its extensions.
 #[derive(Clone, Default)]
-pub(crate) struct Proof(Arc<AtomicBool>);
+pub(crate) struct Authorized(Arc<AtomicBool>);
 
-impl Proof {
-    /// Notes that a request was let in.
-    pub(crate) fn give(&self) {
+impl Authorized {
+    /// Marks the connection as authorized.
+    pub(crate) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_given(&self) -> bool {
+    fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// A place among the open connections, free again when this is dropped.
-pub(super) struct Place {
+/// A slot for an open connection, released on drop.
+pub(super) struct Slot {
     connections: Arc<Connections>,
     id: u64,
-    pub(super) proof: Proof,
-    /// Cancelled when the connection has to make room.
+    pub(super) authorized: Authorized,
+    /// Canceled when the connection must close for another one.
     pub(super) evicted: CancellationToken,
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.connections.with(|table| table.open.remove(&self.id));
     }
 }
 
 impl Connections {
-    /// Finds a place for a connection, or returns `None` if no other connection can make room.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr, limits: &ConnectionLimits) -> Option<Place> {
+    /// Returns a slot for a connection, or `None` if no other connection can be closed for it.
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr, limits: &ConnectionLimits) -> Option<Slot> {
         let network = network(address);
-        let entry = Entry { network, proof: Proof::default(), evicted: CancellationToken::new() };
-        let (proof, evicted) = (entry.proof.clone(), entry.evicted.clone());
+        let entry = Entry { network, authorized: Authorized::default(), evicted: CancellationToken::new() };
+        let (authorized, evicted) = (entry.authorized.clone(), entry.evicted.clone());
         let id = self.with(|table| {
-            let of_network = table.open.values().filter(|it| it.network == network).count();
-            if of_network >= limits.max_per_address && !table.evict(|it| it.network == network) {
+            let in_network = table.open.values().filter(|it| it.network == network).count();
+            if in_network >= limits.max_per_address && !table.evict(|it| it.network == network) {
                 return None;
             }
             if table.open.len() >= limits.max {
@@ -110,14 +110,14 @@ impl Connections {
             table.open.insert(table.next, entry);
             Some(table.next)
         })?;
-        Some(Place { connections: self.clone(), id, proof, evicted })
+        Some(Slot { connections: self.clone(), id, authorized, evicted })
     }
 
-    /// Closes the older half of the connections that have not proven themselves; returns whether there were any.
+    /// Closes the older half of the unauthorized connections; returns whether there were any.
     pub(super) fn evict_half(&self) -> bool {
         self.with(|table| {
-            let unproven = table.open.values().filter(|it| !it.proof.is_given()).count();
-            (0..unproven.div_ceil(2)).all(|_| table.evict(|_| true)) && unproven > 0
+            let unauthorized = table.open.values().filter(|it| !it.authorized.is_set()).count();
+            (0..unauthorized.div_ceil(2)).all(|_| table.evict(|_| true)) && unauthorized > 0
         })
     }
 
@@ -127,9 +127,9 @@ impl Connections {
 }
 
 impl Table {
-    /// Closes the oldest connection of a kind that has not proven itself; returns whether there was one.
-    fn evict(&mut self, of_kind: impl Fn(&Entry) -> bool) -> bool {
-        let oldest = self.open.iter().find(|(_, it)| !it.proof.is_given() && of_kind(it));
+    /// Closes the oldest unauthorized connection that matches; returns whether there was one.
+    fn evict(&mut self, matches: impl Fn(&Entry) -> bool) -> bool {
+        let oldest = self.open.iter().find(|(_, it)| !it.authorized.is_set() && matches(it));
         let Some(id) = oldest.map(|(id, _)| *id) else { return false };
         if let Some(entry) = self.open.remove(&id) {
             entry.evicted.cancel();
@@ -137,17 +137,17 @@ impl Table {
         true
     }
 
-    /// Returns the network with the most connections that have not proven themselves, if there are any.
+    /// Returns the network with the most unauthorized connections, if there are any.
     fn most_crowded_network(&self) -> Option<IpAddr> {
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
-        for entry in self.open.values().filter(|it| !it.proof.is_given()) {
+        for entry in self.open.values().filter(|it| !it.authorized.is_set()) {
             *counts.entry(entry.network).or_default() += 1;
         }
         counts.into_iter().max_by_key(|(_, count)| *count).map(|(network, _)| network)
     }
 }
 
-/// Returns what counts as one address: an IPv4 address, or the network that one IPv6 customer has.
+/// Returns what counts as one address: an IPv4 address, or the /64 network of an IPv6 address.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
@@ -168,37 +168,37 @@ mod tests {
     }
 
     #[test]
-    fn h10_the_oldest_unproven_connection_makes_room() {
+    fn h10_the_oldest_unauthorized_connection_is_closed() {
         let connections = Arc::new(Connections::default());
         let admit = || connections.admit(address("127.0.0.1"), &limits(3, 3));
-        let proven = admit().unwrap();
-        proven.proof.give();
+        let authorized = admit().unwrap();
+        authorized.authorized.set();
         let (first, second) = (admit().unwrap(), admit().unwrap());
         let third = admit().unwrap();
-        let closed = [&proven, &first, &second, &third].map(|it| it.evicted.is_cancelled());
+        let closed = [&authorized, &first, &second, &third].map(|it| it.evicted.is_cancelled());
         assert_eq!(closed, [false, true, false, false]);
-        // The place of the first one was given away before it was dropped.
+        // The first slot was already reassigned before this drop.
         drop(first);
-        second.proof.give();
-        third.proof.give();
-        assert!(admit().is_none(), "all of them have proven themselves");
+        second.authorized.set();
+        third.authorized.set();
+        assert!(admit().is_none(), "all of them are authorized");
         drop(second);
         assert!(admit().is_some());
     }
 
     #[test]
-    fn h10_an_address_makes_room_among_its_own() {
+    fn h10_an_address_at_its_limit_closes_its_own_connections() {
         let connections = Arc::new(Connections::default());
         let one = connections.admit(address("10.0.0.1"), &limits(4, 2)).unwrap();
-        let others: Vec<Place> =
+        let others: Vec<Slot> =
             (0..3).map(|_| connections.admit(address("10.0.0.2"), &limits(4, 2)).unwrap()).collect();
         assert!(others[0].evicted.is_cancelled() && !one.evicted.is_cancelled());
-        // The table is full: the address with the most unproven connections makes room.
+        // The table is full, so the address with the most unauthorized connections loses one.
         let third = connections.admit(address("10.0.0.3"), &limits(3, 2)).unwrap();
         assert!(others[1].evicted.is_cancelled() && !one.evicted.is_cancelled());
         drop(third);
-        for place in &others {
-            place.proof.give();
+        for slot in &others {
+            slot.authorized.set();
         }
         let last = others.last().unwrap();
         assert!(connections.admit(address("10.0.0.2"), &limits(3, 1)).is_none());
@@ -206,16 +206,16 @@ mod tests {
     }
 
     #[test]
-    fn h10_half_of_the_unproven_connections_make_room_for_descriptors() {
+    fn h10_half_of_the_unauthorized_connections_are_closed_to_free_descriptors() {
         let connections = Arc::new(Connections::default());
-        let places: Vec<Place> =
+        let slots: Vec<Slot> =
             (0..5).map(|_| connections.admit(address("::1"), &limits(9, 9)).unwrap()).collect();
-        places[0].proof.give();
+        slots[0].authorized.set();
         assert!(connections.evict_half());
-        let closed: Vec<bool> = places.iter().map(|it| it.evicted.is_cancelled()).collect();
+        let closed: Vec<bool> = slots.iter().map(|it| it.evicted.is_cancelled()).collect();
         assert_eq!(closed, [false, true, true, false, false]);
-        for place in &places {
-            place.proof.give();
+        for slot in &slots {
+            slot.authorized.set();
         }
         assert!(!connections.evict_half());
     }

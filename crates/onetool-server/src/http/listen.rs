@@ -1,4 +1,4 @@
-//! The listener: takes connections within their limits, serves each, and lets them finish at the end.
+//! The listener: accepts connections within the limits, serves them, and lets them finish at shutdown.
 
 use std::io;
 use std::pin::pin;
@@ -20,28 +20,28 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connections::{ConnectionLimits, Connections, Place};
+use super::connections::{ConnectionLimits, Connections, Slot};
 use super::socket::{HeadTimer, Socket};
 
-/// Largest head of a request, and what is kept of a response before it is written.
+/// Maximum size of a request's head, and of the write buffer.
 const MAX_BUFFER: usize = 64 * 1024;
 
-/// Connections that may wait to be taken. A client that finds the queue full tries again only after a second.
+/// Length of the accept queue. A client that finds the queue full retries only after a second.
 const BACKLOG: i32 = 4096;
 
-/// How long to wait for closed connections to give their descriptors back.
-const DESCRIPTORS_RETURN: Duration = Duration::from_millis(1);
+/// How long to wait for closed connections to release their descriptors.
+const AFTER_EVICTION: Duration = Duration::from_millis(1);
 
-/// How long to wait when no connection can be closed to get descriptors.
-const NO_DESCRIPTORS: Duration = Duration::from_millis(500);
+/// How long to wait for descriptors if no connection can be closed.
+const WITHOUT_EVICTION: Duration = Duration::from_millis(500);
 
-/// How long the log is spared another warning about connections.
+/// Minimum time between two warnings about connections.
 const BETWEEN_WARNINGS: Duration = Duration::from_mins(1);
 
 const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n\
     content-type: application/json\r\ncontent-length: 47\r\n\r\n{\"error\":\"Too many connections. Retry later.\"}\n";
 
-/// Serves until `stop` is cancelled and the connections have finished. `limits` is asked for every new connection.
+/// Serves until `stop` is canceled and all connections have finished. Calls `limits` for every new connection.
 pub(super) async fn serve(
     listener: TcpListener,
     routes: Router,
@@ -49,7 +49,7 @@ pub(super) async fn serve(
     stop: CancellationToken,
 ) {
     if let Err(error) = socket2::SockRef::from(&listener).listen(BACKLOG) {
-        tracing::debug!(%error, "cannot make the queue of new connections longer");
+        tracing::debug!(%error, "cannot increase the length of the accept queue");
     }
     let connections = Arc::new(Connections::default());
     let tasks = TaskTracker::new();
@@ -62,8 +62,8 @@ pub(super) async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let limits = within_open_files(limits());
-                if let Some(place) = connections.admit(peer.ip(), &limits) {
-                    tasks.spawn(attend(stream, routes.clone(), place, limits, stop.clone()));
+                if let Some(slot) = connections.admit(peer.ip(), &limits) {
+                    tasks.spawn(serve_connection(stream, routes.clone(), slot, limits, stop.clone()));
                     continue;
                 }
                 let _ = stream.try_write(TOO_MANY);
@@ -76,10 +76,10 @@ pub(super) async fn serve(
                     );
                 }
             }
-            // The client has gone again.
+            // The client has already disconnected.
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
-                let pause = if connections.evict_half() { DESCRIPTORS_RETURN } else { NO_DESCRIPTORS };
+                let pause = if connections.evict_half() { AFTER_EVICTION } else { WITHOUT_EVICTION };
                 if is_due(&mut last_warning) {
                     tracing::warn!(%error, "cannot accept a connection; lower http.max_connections or raise `ulimit -n`");
                 }
@@ -95,15 +95,15 @@ pub(super) async fn serve(
     tasks.wait().await;
 }
 
-/// Serves one connection until it ends, has to make room, or the server stops and its last response is out.
-async fn attend(
+/// Serves a connection until it ends, is evicted, or the server stops and the last response is sent.
+async fn serve_connection(
     stream: TcpStream,
     routes: Router,
-    place: Place,
+    slot: Slot,
     limits: ConnectionLimits,
     stop: CancellationToken,
 ) {
-    // Without this every streamed answer waits 40 ms for the acknowledgement of its first piece.
+    // Without this, every streamed response waits 40 ms for the acknowledgment of its first piece.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
@@ -111,10 +111,10 @@ async fn attend(
     let timer = HeadTimer::new(limits.header_timeout, limits.idle_timeout, arrived.clone());
     let socket = Socket::new(stream, limits.write_timeout, arrived);
     let routes = TowerToHyperService::new(routes);
-    let proof = place.proof.clone();
+    let authorized = slot.authorized.clone();
     let service = service_fn(move |request: Request<Incoming>| {
-        let mut request = request.map(|body| within(limits.body_timeout, Body::new(body)));
-        request.extensions_mut().insert(proof.clone());
+        let mut request = request.map(|body| with_timeout(limits.body_timeout, Body::new(body)));
+        request.extensions_mut().insert(authorized.clone());
         routes.call(request)
     });
     let mut serving = pin!(
@@ -126,7 +126,7 @@ async fn attend(
     );
     let ended = tokio::select! {
         ended = &mut serving => ended,
-        () = place.evicted.cancelled() => return,
+        () = slot.evicted.cancelled() => return,
         () = stop.cancelled() => {
             serving.as_mut().graceful_shutdown();
             serving.await
@@ -137,8 +137,8 @@ async fn attend(
     }
 }
 
-/// Ends a body that takes too long to arrive with an error.
-fn within(timeout: Duration, body: Body) -> Body {
+/// Makes a body fail if it takes too long to arrive.
+fn with_timeout(timeout: Duration, body: Body) -> Body {
     if body.is_end_stream() {
         return body;
     }
@@ -151,14 +151,14 @@ fn within(timeout: Duration, body: Body) -> Body {
     Body::from_stream(futures::stream::unfold(body.into_data_stream(), next))
 }
 
-/// Leaves a quarter of the files that the process may open to everything else.
+/// Limits the connections to three quarters of the files that the process may open.
 fn within_open_files(limits: ConnectionLimits) -> ConnectionLimits {
     let open_files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let most = open_files.and_then(|it| usize::try_from(it / 4 * 3).ok()).unwrap_or(usize::MAX);
     ConnectionLimits { max: limits.max.min(most.max(1)), ..limits }
 }
 
-/// Returns whether a warning may be logged: not one for every connection of a flood.
+/// Returns whether to log a warning. A flood of connections must not flood the log.
 fn is_due(last: &mut Option<Instant>) -> bool {
     let is_due = last.is_none_or(|it| it.elapsed() > BETWEEN_WARNINGS);
     if is_due {

@@ -1,4 +1,5 @@
-//! The server over HTTP: MCP at `/mcp`, health at `/livez` and `/readyz`, and a gateway's routes, behind one access layer.
+//! The server over HTTP: MCP at `/mcp`, health at `/livez` and `/readyz`, and the gateway's routes, behind one access
+//! layer.
 
 mod access;
 mod connections;
@@ -23,23 +24,23 @@ pub use connections::ConnectionLimits;
 use crate::Server;
 use crate::mcp::McpHttp;
 
-/// Largest request body that is taken, unless an [`HttpOptions`] says otherwise.
+/// Default for the maximum size of a request body, in bytes.
 pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
 
-/// Longest name of a profile: it is kept with everything that belongs to its callers.
+/// Maximum length of a profile name, because it is stored with everything that belongs to its callers.
 const MAX_PROFILE: usize = 64;
 
-/// How long connections may take to finish after the last answer was given.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long to wait for clients to read their last response.
+const FINAL_READ: Duration = Duration::from_secs(1);
 
-/// How a server is reached over HTTP.
+/// Options of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// Who may come in.
+    /// The access rules.
     pub access: Access,
-    /// Largest request body in bytes.
+    /// Maximum size of a request body, in bytes.
     pub max_body: usize,
-    /// How many connections are held open, and how long each may keep the server waiting.
+    /// Limits on the number of connections and on their timeouts.
     pub connections: ConnectionLimits,
 }
 
@@ -53,7 +54,7 @@ impl Default for HttpOptions {
     }
 }
 
-/// Makes the routes of a server, to be served alone or merged into another axum application.
+/// Creates the routes of a server, to serve alone or to merge into another axum application.
 ///
 /// ```
 /// use onetool_server::Server;
@@ -68,17 +69,17 @@ pub fn router(server: &Server, options: HttpOptions) -> Router {
     routes(server, options, mcp, ExtraRoutes::default())
 }
 
-/// Routes that a gateway adds to those of the server.
+/// Routes that the gateway adds to those of the server.
 #[derive(Debug, Default)]
 pub struct ExtraRoutes {
-    /// Routes for callers with access; each request has its [`Caller`] in its extensions.
+    /// Routes for authorized callers; each request has its [`Caller`] in its extensions.
     pub protected: Router,
-    /// Routes for everyone, which must not reveal anything.
+    /// Routes without authorization, which must not reveal anything.
     pub open: Router,
 }
 
-/// Makes all routes behind one access layer: it checks host and origin for every route, then the token and the caller for
-/// every route but the open ones.
+/// Creates all routes behind one access layer, which checks host and origin for every route, and the token for every
+/// route but the open ones.
 pub fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, extra: ExtraRoutes) -> Router {
     let protected = Router::new()
         .route("/mcp", any(default_profile))
@@ -93,14 +94,14 @@ pub fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, extra: ExtraR
         .route("/readyz", get(ready).with_state(server.clone()))
         .merge(extra.open.layer(options.access.cross_origin()))
         .fallback_service(protected)
-        .layer(axum::middleware::from_fn_with_state(options.access, access::require_known_place))
+        .layer(axum::middleware::from_fn_with_state(options.access, access::require_known_host))
 }
 
-/// Serves until `stop` is cancelled; then takes no new connections, lets calls under way end for at most `drain`, and
-/// closes every stream.
+/// Serves until `stop` is canceled. Then accepts no new connections, lets in-flight calls finish for at most `drain`, and
+/// closes all streams.
 ///
 /// # Errors
-/// None yet: what goes wrong with a connection ends that connection.
+/// None yet: an error of a connection ends only that connection.
 pub async fn serve(
     server: &Server,
     listener: TcpListener,
@@ -113,7 +114,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// Serves routes of the server, as [`serve`] does; `limits` is asked for every new connection.
+/// Serves routes like [`serve`]. Calls `limits` for every new connection.
 pub async fn serve_routes(
     server: &Server,
     routes: Router,
@@ -126,10 +127,10 @@ pub async fn serve_routes(
     let shut_down = async {
         stop.cancelled().await;
         if !server.shut_down(drain).await {
-            tracing::warn!("calls were still running when the time to drain was over");
+            tracing::warn!("calls were still running when the drain timeout expired");
         }
     };
-    // Connections have to be served on while their calls end.
+    // Connections must be served while their calls finish.
     tokio::select! {
         () = &mut serving => {
             server.shut_down(Duration::ZERO).await;
@@ -137,8 +138,8 @@ pub async fn serve_routes(
         }
         () = shut_down => {}
     }
-    // Whoever has not read the last response by then loses it.
-    let _ = tokio::time::timeout(LAST_WORDS, serving).await;
+    // A client that is too slow loses its last response.
+    let _ = tokio::time::timeout(FINAL_READ, serving).await;
 }
 
 async fn ready(State(server): State<Server>) -> (http::StatusCode, &'static str) {
@@ -150,7 +151,7 @@ async fn ready(State(server): State<Server>) -> (http::StatusCode, &'static str)
 }
 
 async fn default_profile(State(mcp): State<McpHttp>, request: Request) -> Response {
-    mcp.answer(request).await
+    mcp.handle(request).await
 }
 
 async fn named_profile(
@@ -159,13 +160,13 @@ async fn named_profile(
     mut request: Request,
 ) -> Response {
     if profile.len() > MAX_PROFILE {
-        let error = format!("The profile's name is longer than {MAX_PROFILE} characters.");
+        let error = format!("The profile name is longer than {MAX_PROFILE} characters.");
         return (http::StatusCode::NOT_FOUND, Json(json!({"error": error}))).into_response();
     }
     if let Some(caller) = request.extensions_mut().get_mut::<Caller>() {
         caller.profile = profile.into();
     }
-    mcp.answer(request).await
+    mcp.handle(request).await
 }
 
 async fn not_found() -> http::StatusCode {

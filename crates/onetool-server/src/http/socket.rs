@@ -1,4 +1,4 @@
-//! One connection's socket, and how long its client may keep us waiting.
+//! The socket of a connection, with its timeouts.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -12,10 +12,11 @@ use hyper::rt::{Sleep, Timer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A stream that fails once its client has read nothing of what waits for it for too long.
+/// A stream that fails if the client does not read for too long while data is pending.
 pub(super) struct Socket {
     stream: TcpStream,
     write_timeout: Duration,
+    /// Runs while a write is blocked.
     stalled: Option<Pin<Box<tokio::time::Sleep>>>,
     /// Set whenever bytes arrive.
     arrived: Arc<AtomicBool>,
@@ -26,7 +27,7 @@ impl Socket {
         Self { stream, write_timeout, stalled: None, arrived }
     }
 
-    /// Polls a write, and begins to count when it cannot go on.
+    /// Polls a write, and starts the timeout if it blocks.
     fn poll_writing<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -39,7 +40,7 @@ impl Socket {
         let timeout = self.write_timeout;
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
         ready!(stalled.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client stopped reading the response")))
     }
 }
 
@@ -84,26 +85,26 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// Times the wait for the head of each request.
+/// The timer for the head of each request.
 ///
-/// hyper has one timeout for the pause between two requests and for the head itself. This timer gives it two: the pause
-/// may be long, but a head that has begun to arrive has to arrive, and so does the first head of a connection.
+/// hyper has only one timeout for the pause between two requests and for the head itself. With this timer, the pause may
+/// be long, but the first head of a connection, and the rest of a head that has started to arrive, must arrive soon.
 pub(super) struct HeadTimer {
     header_timeout: Duration,
     idle_timeout: Duration,
     arrived: Arc<AtomicBool>,
-    has_begun: AtomicBool,
+    has_started: AtomicBool,
 }
 
 impl HeadTimer {
     pub(super) fn new(header_timeout: Duration, idle_timeout: Duration, arrived: Arc<AtomicBool>) -> Self {
-        Self { header_timeout, idle_timeout, arrived, has_begun: AtomicBool::new(false) }
+        Self { header_timeout, idle_timeout, arrived, has_started: AtomicBool::new(false) }
     }
 }
 
 impl Timer for HeadTimer {
     fn sleep(&self, _: Duration) -> Pin<Box<dyn Sleep>> {
-        let is_first = !self.has_begun.swap(true, Ordering::Relaxed);
+        let is_first = !self.has_started.swap(true, Ordering::Relaxed);
         self.arrived.store(false, Ordering::Relaxed);
         let timeout = if is_first { self.header_timeout } else { self.idle_timeout };
         Box::pin(HeadSleep {
@@ -118,11 +119,11 @@ impl Timer for HeadTimer {
     }
 }
 
-/// The wait for one head.
+/// The timeout of one head.
 struct HeadSleep {
     sleep: Pin<Box<tokio::time::Sleep>>,
     header_timeout: Duration,
-    /// Tells when the first bytes have arrived, as long as they have not.
+    /// Set when the first bytes arrive; `None` afterwards, and for the first head.
     arriving: Option<Arc<AtomicBool>>,
 }
 

@@ -1,4 +1,4 @@
-//! The MCP client at the other end of a call: it hears progress and logs, and can be asked.
+//! The MCP client of a call: receives progress and log messages, and responds to requests for input.
 
 #![expect(deprecated, reason = "older revisions still have logging, sampling and roots")]
 
@@ -14,27 +14,27 @@ use serde_json::{Value, json};
 
 use super::convert;
 
-/// One request of an MCP client.
+/// A request from an MCP client.
 pub(super) struct ClientCall {
     cx: RequestContext<RoleServer>,
-    least_log_level: Option<LogLevel>,
+    min_log_level: Option<LogLevel>,
     is_stateless: bool,
 }
 
 impl ClientCall {
     pub(super) fn new(cx: RequestContext<RoleServer>, session_level: Option<LogLevel>) -> Self {
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
-        // Sessions hear what they set, and from `info` on before that; stateless requests hear what they ask for.
-        let least_log_level = if is_stateless {
+        // A session gets the level that it set, by default `info`; a stateless request the level that it asks for.
+        let min_log_level = if is_stateless {
             cx.meta.log_level().map(convert::log_level)
         } else {
             Some(session_level.unwrap_or(LogLevel::Info))
         };
-        Self { cx, least_log_level, is_stateless }
+        Self { cx, min_log_level, is_stateless }
     }
 }
 
-/// Tells whether a revision has no sessions and no requests from the server.
+/// Returns whether a protocol revision has neither sessions nor requests from the server.
 pub(super) fn is_stateless(revision: Option<&ProtocolVersion>) -> bool {
     revision.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
@@ -70,7 +70,7 @@ impl CallHost for ClientCall {
             let mut params = ProgressNotificationParam::new(token, progress.done);
             params.total = progress.total;
             params.message = progress.message;
-            // A client that is gone hears nothing more.
+            // Ignored if the client has disconnected.
             let _ = self.cx.peer.notify_progress(params).await;
         })
     }
@@ -78,7 +78,7 @@ impl CallHost for ClientCall {
     fn log(&self, level: LogLevel, logger: Option<&str>, data: Value) -> BoxFuture<'_, ()> {
         let logger = logger.map(str::to_owned);
         Box::pin(async move {
-            if self.least_log_level.is_none_or(|least| level < least) {
+            if self.min_log_level.is_none_or(|min| level < min) {
                 return;
             }
             let mut params = LoggingMessageNotificationParam::new(convert::logging_level(level), data);
@@ -94,13 +94,13 @@ impl CallHost for ClientCall {
             }
             let refused = |reason: String| InputError::Refused { reason };
             let message = json!({"method": request.kind.method(), "params": request.params});
-            let answer = match serde_json::from_value::<ServerRequest>(message) {
+            let response = match serde_json::from_value::<ServerRequest>(message) {
                 Ok(request) => {
                     self.cx.peer.send_request(request).await.map_err(|error| refused(error.to_string()))
                 }
-                Err(error) => Err(refused(format!("the question is not valid: {error}"))),
+                Err(error) => Err(refused(format!("invalid request: {error}"))),
             };
-            Some(answer.and_then(|it| serde_json::to_value(it).map_err(|error| refused(error.to_string()))))
+            Some(response.and_then(|it| serde_json::to_value(it).map_err(|error| refused(error.to_string()))))
         })
     }
 }

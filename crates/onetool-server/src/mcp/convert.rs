@@ -1,4 +1,4 @@
-//! Between our types and the SDK's.
+//! Converts between our types and those of the SDK.
 
 #![expect(deprecated, reason = "older revisions still have logging")]
 
@@ -20,7 +20,7 @@ pub(super) fn tool(catalog: &Catalog, entry: &Entry) -> model::Tool {
     let description = catalog.description(entry).to_owned();
     let mut tool = model::Tool::new(entry.flat_name().to_owned(), description, entry.listed_schema().clone());
     tool.title.clone_from(&spec.title);
-    // What is marked as foreign is text, whatever its source promised.
+    // Output that is marked as external content is text, whatever the schema says.
     tool.output_schema = if entry.is_untrusted() { None } else { entry.listed_output().cloned() };
     tool.annotations = spec.annotations.filter(|it| !it.is_empty()).map(annotations);
     tool.meta = spec.meta.clone().map(model::MetaObject);
@@ -32,7 +32,7 @@ fn annotations(hints: ToolAnnotations) -> model::ToolAnnotations {
     model::ToolAnnotations::from_raw(None, read_only_hint, destructive_hint, idempotent_hint, open_world_hint)
 }
 
-/// A tool as it is listed, with what the SDK's type has no field for.
+/// A tool in the list, with keys that the SDK's type has no fields for.
 #[derive(Serialize)]
 pub(super) struct ListedTool {
     #[serde(flatten)]
@@ -51,7 +51,7 @@ impl ListedTool {
     }
 }
 
-/// Makes a page of the list.
+/// Creates a page of the tool list.
 pub(super) fn list(page: Vec<ListedTool>, next: Option<String>) -> ListToolsResult {
     let is_plain = page.iter().all(|it| it.extra.is_empty());
     if is_plain {
@@ -68,9 +68,10 @@ pub(super) fn list(page: Vec<ListedTool>, next: Option<String>) -> ListToolsResu
     result
 }
 
-/// Makes the result of a call. Only newer revisions take data that is not an object; the content says the same.
-pub(super) fn output(mut output: ToolOutput, takes_any_data: bool) -> CallToolResult {
-    output.structured_content = output.structured_content.filter(|data| takes_any_data || data.is_object());
+/// Creates the result of a call. Older revisions do not allow data that is not an object, so it is removed for them; the
+/// content has the same data.
+pub(super) fn output(mut output: ToolOutput, allows_any_data: bool) -> CallToolResult {
+    output.structured_content = output.structured_content.filter(|data| allows_any_data || data.is_object());
     let mut result = CallToolResult::success(Vec::new());
     result.is_error = Some(output.is_error);
     if output.content.iter().all(ContentBlock::is_plain) {
@@ -83,7 +84,7 @@ pub(super) fn output(mut output: ToolOutput, takes_any_data: bool) -> CallToolRe
     result
 }
 
-/// Makes a block; what the SDK has no field for is dropped, and a kind that it cannot carry is readable as JSON.
+/// Converts a block. Keys that the SDK has no fields for are dropped; a type that it does not know becomes JSON text.
 fn content(block: ContentBlock) -> model::ContentBlock {
     match block {
         ContentBlock::Text { text, extra } if extra.is_empty() => model::ContentBlock::text(text),
@@ -150,7 +151,7 @@ pub(super) fn message(message: PromptMessage) -> model::PromptMessage {
     model::PromptMessage::new(role, content(message.content))
 }
 
-/// Makes the questions of a round trip; one that the SDK cannot carry is skipped and logged.
+/// Converts requests for input; an invalid one is logged and skipped.
 pub(super) fn input_requests(asked: BTreeMap<String, InputRequest>) -> InputRequests {
     let mut requests = BTreeMap::new();
     for (key, InputRequest { kind, params }) in asked {
@@ -163,7 +164,7 @@ pub(super) fn input_requests(asked: BTreeMap<String, InputRequest>) -> InputRequ
                 requests.insert(key, request);
             }
             Err(error) => {
-                tracing::error!(key, %error, "a handler asks the client something that is not valid");
+                tracing::error!(key, %error, "a handler sent an invalid request to the client");
             }
         }
     }

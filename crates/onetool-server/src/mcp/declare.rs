@@ -1,8 +1,8 @@
-//! Adds `list: true` to the declared capabilities (CUS-4), which the SDK's typed model cannot say.
+//! Adds `list: true` to the declared capabilities (CUS-4), which the SDK's types do not support.
 
 use serde_json::Value;
 
-/// Patches the answer to `initialize` or `server/discover`; every other message stays as it is.
+/// Patches a response to `initialize` or `server/discover`; other messages do not change.
 pub(super) fn declare_lists(message: &mut Value) {
     let Some(capabilities) = message.pointer_mut("/result/capabilities") else { return };
     for kind in ["resources", "prompts"] {
@@ -12,7 +12,7 @@ pub(super) fn declare_lists(message: &mut Value) {
     }
 }
 
-/// Tells at a glance whether a message could be one of the two, so that all others are passed on untouched.
+/// Returns whether a message may be such a response, so that most messages need not be parsed.
 pub(super) fn may_declare(message: &[u8]) -> bool {
     const KEY: &[u8] = b"\"capabilities\"";
     message.windows(KEY.len()).any(|window| window == KEY)

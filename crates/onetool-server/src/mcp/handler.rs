@@ -1,4 +1,4 @@
-//! Answers MCP requests out of the catalog and through dispatch.
+//! Handles MCP requests with the catalog and dispatch.
 
 #![expect(deprecated, reason = "older revisions still have logging and resource subscriptions")]
 
@@ -36,14 +36,14 @@ use crate::read::ReadError;
 use crate::{Capabilities, Server};
 use onetool_core::json_size;
 
-/// How many bytes of definitions a page of a list holds before the next one begins.
+/// Size of the definitions after which a page of a list ends, in bytes.
 ///
-/// The official TypeScript client hangs up on a message of more than 10 MB.
+/// The official TypeScript client disconnects on a message of more than 10 MB.
 const PAGE_BYTES: usize = 4 << 20;
 
-/// What a request asks for, and what it brings along for that.
+/// The target of a request, with the input that the client included.
 struct Asked {
-    /// Such as `tool weather.now`.
+    /// The kind and name of the target, such as `tool weather.now`.
     thing: String,
     state: Option<String>,
     answers: BTreeMap<String, Value>,
@@ -55,24 +55,24 @@ impl Asked {
     }
 }
 
-/// What a request comes to.
+/// The outcome of a request.
 enum Served<T> {
     Done(T),
-    /// The client has to answer first.
+    /// The client must provide input first.
     Ask(InputRequiredResult),
 }
 
-/// Serves one session, or one request where the revision has no sessions.
+/// Handles the requests of a session, or a single request if the revision has no sessions.
 pub(super) struct Handler {
     server: Server,
     session: Arc<Session>,
     ended: CancellationToken,
-    /// Ends the task that sends news when the session is dropped.
+    /// Stops the task that sends notifications when the session is dropped.
     _news_guard: DropGuard,
 }
 
 impl Handler {
-    /// Makes a handler. This is done for every request of a stateless client, so it has to stay cheap.
+    /// Creates a handler. This must be cheap, because it happens for every request of a stateless client.
     pub(super) fn new(server: Server) -> Self {
         let ended = server.shutdown_token().child_token();
         let session = Arc::new(Session::new(server.new_session(), server.subscriptions_left().clone()));
@@ -83,12 +83,12 @@ impl Handler {
         Wire::of(&self.server)
     }
 
-    /// Returns the token that ends what belongs to the session.
+    /// Returns the token that is canceled when the session ends.
     pub(super) fn ended(&self) -> CancellationToken {
         self.ended.clone()
     }
 
-    /// Returns the session that a request belongs to: where the revision has none, the caller is one.
+    /// Returns the session of a request. In revisions without sessions, all requests of a caller share one.
     fn session_key(&self, cx: &RequestContext<RoleServer>) -> SessionKey {
         if is_stateless(cx.protocol_version().as_ref()) {
             SessionKey::Caller(caller(cx))
@@ -97,10 +97,10 @@ impl Handler {
         }
     }
 
-    /// Serves a request that may ask the client something on the way.
+    /// Handles a request that may need input from the client.
     ///
-    /// A client of a session is asked while it waits. A stateless one gets the question as the result, and goes on with
-    /// another request: the handler runs again with the answer or, where it cannot, has waited for it.
+    /// A client with a session gets the requests for input while it waits. A stateless client gets them as the result, and
+    /// continues with another request: the handler runs again with the input or, if it cannot, has waited for it.
     async fn serve<T, F>(
         &self,
         asked: Asked,
@@ -128,7 +128,7 @@ impl Handler {
         };
         let mut talk = match carried.parked.take() {
             Some(name) => self.wire().parked.take(&name).ok_or_else(|| {
-                let text = "the call that asked is over: the answer came too late; call again";
+                let text = "the call that requested this input has expired; start it again";
                 ErrorData::invalid_params(text, None)
             })?,
             None => {
@@ -142,10 +142,10 @@ impl Handler {
         };
         match talk.go_on(client.clone(), asked.answers).await {
             Step::Done(output) => Ok(Served::Done(output)),
-            Step::Ended => Err(ErrorData::internal_error("the call was cancelled", None)),
+            Step::Ended => Err(ErrorData::internal_error("the call was canceled", None)),
             Step::Ask(requests) => {
                 let Ok(name) = self.wire().parked.park(&caller, talk) else {
-                    let text = "too many calls wait for answers of their clients; try again later";
+                    let text = "too many calls are waiting for input from their clients; retry later";
                     return Err(ErrorData::internal_error(text, None));
                 };
                 let carried = Carried { parked: Some(name), ..Carried::default() };
@@ -156,7 +156,7 @@ impl Handler {
         }
     }
 
-    /// Makes the answer that asks a stateless client to come back with more, if it can answer what is asked.
+    /// Creates the result that requests input from a stateless client, if the client supports these requests.
     fn input_required(
         &self,
         cx: &CallContext,
@@ -176,7 +176,7 @@ impl Handler {
         Ok(InputRequiredResult::new((!requests.is_empty()).then_some(requests), state))
     }
 
-    /// Cuts one page out of a list and makes its items what clients see. A cursor names the last item of the page before.
+    /// Returns one page of a list, converted for clients. A cursor is the key of the last item of the previous page.
     fn page<'a, T, U: Serialize>(
         &self,
         request: Option<&PaginatedRequestParams>,
@@ -208,7 +208,7 @@ impl Drop for Handler {
     }
 }
 
-/// Returns who calls: the access layer puts it into the HTTP request; a local transport is its own proof.
+/// Returns the caller, which the access layer adds to HTTP requests. Local transports need no authorization.
 fn caller(cx: &RequestContext<RoleServer>) -> Caller {
     caller_in(&cx.extensions)
 }
@@ -276,7 +276,7 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // The SDK compares every URI with every other; `listen` says what is wrong with too many.
+        // The SDK compares every URI with every other, so too many are dropped here; `listen` reports the error.
         let is_fine = check_stream(requested.resource_subscriptions.as_deref().unwrap_or_default()).is_ok();
         Some(if is_fine { requested.clone() } else { SubscriptionFilter::default() })
     }
@@ -312,7 +312,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        // A stateless client begins with its first request, and that is commonly this one.
+        // The first request of a stateless client is usually this one.
         self.server.note_greeting();
         if self.server.catalog().lacks_pinned() {
             self.server.settle().await;
@@ -349,7 +349,7 @@ impl ServerHandler for Handler {
             Served::Done(done) => done,
             Served::Ask(required) => return Ok(required.into()),
         };
-        // A client that reads in order sees its new list before it reads that there is one.
+        // The client must get the notification that its list changed before the result that says so.
         if let Some(told) = told
             && std::iter::from_fn(|| loads.try_recv().ok()).any(|session| session == self.session.key())
         {
@@ -364,13 +364,17 @@ impl ServerHandler for Handler {
                 Err(ErrorData::invalid_params(unknown.to_string(), Some(json!({"name": unknown.name}))))
             }
             CallError::ShuttingDown => Err(ErrorData::internal_error(error.to_string(), None)),
-            CallError::Failed { source: ToolError::InputRequired(required), .. } if is_stateless => {
+            CallError::Failed { error: ToolError::InputRequired(required), .. } if is_stateless => {
                 Ok(self.input_required(&cx, &thing, *required)?.into())
             }
-            CallError::Failed {
-                source: ToolError::Input(InputError::Unsupported { capability }), ..
-            } if is_stateless => Err(missing_capability(capability)),
-            CallError::Failed { source: ToolError::UrlRequired { message, data }, .. } if shows_urls(&cx) => {
+            CallError::Failed { error: ToolError::Input(InputError::Unsupported { capability }), .. }
+                if is_stateless =>
+            {
+                Err(missing_capability(capability))
+            }
+            CallError::Failed { error: ToolError::UrlRequired { message, data }, .. }
+                if supports_urls(&cx) =>
+            {
                 Err(ErrorData::new(ErrorCode(-32042), message, Some(data)))
             }
             // The model can read every other error and fix its call.
@@ -516,18 +520,18 @@ impl ServerHandler for Handler {
         let mut values = match &request.r#ref {
             Reference::Prompt(prompt) => match catalog.prompt(&prompt.name) {
                 Some(prompt) => prompt.complete(argument, typed).await,
-                None => return Err(unknown(format!("there is no prompt '{}'", abbreviate(&prompt.name)))),
+                None => return Err(unknown(format!("unknown prompt '{}'", abbreviate(&prompt.name)))),
             },
             Reference::Resource(template) => match catalog.resource(&template.uri) {
                 Some(resource) => resource.complete(argument, typed).await,
                 None => {
                     return Err(unknown(format!(
-                        "there is no resource template '{}'",
+                        "unknown resource template '{}'",
                         abbreviate(&template.uri)
                     )));
                 }
             },
-            _ => return Err(unknown("this kind of reference is not known".into())),
+            _ => return Err(unknown("unknown type of reference".into())),
         };
         let total = values.len();
         values.truncate(CompletionInfo::MAX_VALUES);
@@ -539,39 +543,38 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Says why a request that the SDK could not read is wrong: its method is unknown, or its parameters are not its own.
+/// Returns why the SDK could not parse a request: an unknown method, or invalid parameters.
 fn explain(request: &CustomRequest, is_stateless: bool) -> ErrorData {
-    fn fits<T: serde::de::DeserializeOwned>(params: &Value) -> Option<String> {
+    fn parse_error<T: serde::de::DeserializeOwned>(params: &Value) -> Option<String> {
         serde_json::from_value::<T>(params.clone()).err().map(|error| error.to_string())
     }
     let method = request.method.as_str();
     let params = request.params.clone().unwrap_or_else(|| json!({}));
-    let wrong = match method {
-        "tools/call" => fits::<CallToolRequestParams>(&params),
-        "resources/read" => fits::<ReadResourceRequestParams>(&params),
-        "prompts/get" => fits::<GetPromptRequestParams>(&params),
-        "completion/complete" => fits::<CompleteRequestParams>(&params),
-        // Stateless revisions do not have this method, whatever its parameters are.
-        "logging/setLevel" if !is_stateless => fits::<SetLevelRequestParams>(&params),
+    let reason = match method {
+        "tools/call" => parse_error::<CallToolRequestParams>(&params),
+        "resources/read" => parse_error::<ReadResourceRequestParams>(&params),
+        "prompts/get" => parse_error::<GetPromptRequestParams>(&params),
+        "completion/complete" => parse_error::<CompleteRequestParams>(&params),
+        // Stateless revisions do not have this method, so its parameters do not matter.
+        "logging/setLevel" if !is_stateless => parse_error::<SetLevelRequestParams>(&params),
         "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
-            fits::<PaginatedRequestParams>(&params)
+            parse_error::<PaginatedRequestParams>(&params)
         }
         _ => {
             let message = format!("unknown method '{}'", abbreviate(method));
             return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None);
         }
     };
-    let reason = wrong.unwrap_or_else(|| "they do not fit".into());
-    let reason = abbreviate(&reason);
-    ErrorData::invalid_params(format!("the parameters of '{method}' are not valid: {reason}"), None)
+    let reason = reason.map_or_else(String::new, |reason| format!(": {}", abbreviate(&reason)));
+    ErrorData::invalid_params(format!("invalid parameters for '{method}'{reason}"), None)
 }
 
 fn not_subscribed(error: SubscribeError) -> ErrorData {
     ErrorData::invalid_params(format!("cannot subscribe: {error}"), None)
 }
 
-/// Returns whether the client can show a person an address to open.
-fn shows_urls(cx: &CallContext) -> bool {
+/// Returns whether the client can ask the user to open a URL.
+fn supports_urls(cx: &CallContext) -> bool {
     let capabilities = cx.client().capabilities;
     capabilities.get("elicitation").is_some_and(|elicitation| elicitation.get("url").is_some())
 }
@@ -579,7 +582,7 @@ fn shows_urls(cx: &CallContext) -> bool {
 fn missing_capability(capability: &str) -> ErrorData {
     ErrorData::new(
         ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
-        format!("the client does not support {capability}, which this needs"),
+        format!("the client does not support {capability}, which this request requires"),
         Some(json!({"requiredCapabilities": {capability: {}}})),
     )
 }

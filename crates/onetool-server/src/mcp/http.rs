@@ -1,4 +1,4 @@
-//! Streamable HTTP: the SDK's service, with bodies checked on the way in and capabilities patched on the way out.
+//! Streamable HTTP: the SDK's service, with checks of request bodies and patches to responses.
 
 use std::io;
 use std::sync::Arc;
@@ -22,141 +22,141 @@ use tokio_util::task::TaskTracker;
 use super::TOO_HEAVY;
 use super::declare::{declare_lists, may_declare};
 use super::handler::Handler;
-use super::room::{Place, Room};
+use super::memory::{MemoryBudget, Reservation};
 use super::verbatim;
 use crate::Server;
 
-/// Sessions that may be open at the same time; each holds some 65 KiB until it is closed or idle for five minutes.
+/// Maximum number of open sessions; each takes about 65 KiB until it is closed or idle for five minutes.
 const MAX_SESSIONS: usize = 10_000;
 
-/// How long a stream is held back to see whether its first message is the response.
+/// How long to buffer a stream to check whether its first message is the response.
 const HOLD: Duration = Duration::from_secs(10);
 
-/// The size from which a response is sent as plain JSON. Some clients refuse an event of more than 1 MiB.
+/// Responses above this size are sent as plain JSON, because some clients reject events of more than 1 MiB.
 const LARGE_EVENT: usize = 256 << 10;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
-/// Answers MCP requests over HTTP. Access, hosts and origins are checked before a request gets here.
+/// Handles MCP requests over HTTP. The access layer checks token, host and origin before.
 #[derive(Clone)]
 pub struct McpHttp {
     service: StreamableHttpService<Handler, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
-    answers_due: TaskTracker,
-    room: Room,
+    pending_responses: TaskTracker,
+    budget: MemoryBudget,
     max_body: usize,
 }
 
 impl McpHttp {
-    /// Makes the service of a server; it takes bodies up to a size.
+    /// Creates the service of a server, with a maximum size of request bodies in bytes.
     pub fn new(server: &Server, max_body: usize) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_cancellation_token(server.shutdown_token().child_token())
-            // Bodies have been read and measured before the SDK sees them.
+            // The size of bodies is checked before the SDK gets them.
             .with_max_request_body_bytes(usize::MAX)
             .with_json_response(true)
             .disable_allowed_hosts();
-        let answers_due = server.answers_due().clone();
+        let pending_responses = server.answers_due().clone();
         let server = server.clone();
         let new_handler = move || Ok(Handler::new(server.clone()));
         let sessions = Arc::<LocalSessionManager>::default();
         let service = StreamableHttpService::new(new_handler, sessions.clone(), config);
-        Self { service, sessions, answers_due, room: Room::default(), max_body }
+        Self { service, sessions, pending_responses, budget: MemoryBudget::default(), max_body }
     }
 
-    /// Takes bodies of another size; the sessions are the same.
+    /// Changes the maximum size of request bodies; the sessions stay the same.
     #[must_use]
     pub fn with_max_body(self, max_body: usize) -> Self {
         Self { max_body, ..self }
     }
 
-    pub(crate) async fn answer(self, request: Request<Body>) -> Response {
+    pub(crate) async fn handle(self, request: Request<Body>) -> Response {
         let declares = may_open_a_session(&request);
-        // A stream of news is no answer that somebody waits for.
         let ends_a_session = request.method() == Method::DELETE;
-        let is_answer = request.method() == Method::POST
+        // A subscription is a stream that ends only with the session, so a shutdown does not wait for it.
+        let expects_response = request.method() == Method::POST
             && !has_method(&request, |method| method == "subscriptions/listen");
-        let due = is_answer.then(|| self.answers_due.token());
-        let (mut request, place) = match self.check_body(request).await {
+        let pending = expects_response.then(|| self.pending_responses.token());
+        let (mut request, reservation) = match self.check_body(request).await {
             Ok(checked) => checked,
-            Err(refusal) => return refusal,
+            Err(rejection) => return rejection,
         };
         if declares && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
-            return refuse(
-                StatusCode::SERVICE_UNAVAILABLE,
-                -32000,
-                "too many sessions are open; try again later",
-            );
+            return reject(StatusCode::SERVICE_UNAVAILABLE, -32000, "too many open sessions; retry later");
         }
-        accept_what_mcp_sends(request.headers_mut());
-        let takes_json = is_answer && accepts_json(request.headers());
+        expand_accept(request.headers_mut());
+        let takes_json = expects_response && accepts_json(request.headers());
         let response = self.service.handle(request).await;
         let (mut parts, body) = response.into_parts();
         parts.headers.remove(CONTENT_LENGTH);
         if ends_a_session && parts.status == StatusCode::ACCEPTED {
-            // The session has ended by now; some clients take `accepted` for a failure.
+            // The session has already ended, and some clients treat `accepted` as a failure.
             parts.status = StatusCode::NO_CONTENT;
         }
         let pieces = Body::new(body).into_data_stream().map(move |piece| {
-            let _until_the_end = (&due, &place);
+            let _until_the_end = (&pending, &reservation);
             piece.map(|piece| patch_piece(piece, declares))
         });
         let is_stream =
             parts.headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
         if takes_json && is_stream {
-            return short_stream(parts, pieces.boxed()).await;
+            return unstream_large_response(parts, pieces.boxed()).await;
         }
         Response::from_parts(parts, Body::from_stream(pieces))
     }
 
-    /// Refuses a body that is too large or no JSON object, in JSON-RPC's own words. Returns the room that it takes.
-    async fn check_body(&self, request: Request<Body>) -> Result<(Request<Body>, Option<Place>), Response> {
+    /// Rejects a body that is too large or not a JSON object with a JSON-RPC error. Returns the memory reserved for it.
+    async fn check_body(
+        &self,
+        request: Request<Body>,
+    ) -> Result<(Request<Body>, Option<Reservation>), Response> {
         if request.method() != Method::POST {
             return Ok((request, None));
         }
         let (parts, body) = request.into_parts();
         let claimed = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        let place = self.room.take(claimed.unwrap_or(usize::MAX).min(self.max_body));
-        let mut place = place.ok_or_else(no_room)?;
-        let bytes = axum::body::to_bytes(body, self.max_body).await.map_err(|error| self.unread(&error))?;
+        let reservation = self.budget.reserve(claimed.unwrap_or(usize::MAX).min(self.max_body));
+        let mut reservation = reservation.ok_or_else(out_of_memory)?;
+        let bytes =
+            axum::body::to_bytes(body, self.max_body).await.map_err(|error| self.read_error(&error))?;
         let weight = json_weight(&bytes);
         if weight > MAX_JSON_WEIGHT {
-            return Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, TOO_HEAVY));
+            return Err(reject(StatusCode::PAYLOAD_TOO_LARGE, -32600, TOO_HEAVY));
         }
-        if !place.grow_to(weight) {
-            return Err(no_room());
+        if !reservation.grow_to(weight) {
+            return Err(out_of_memory());
         }
         match serde_json::from_slice::<OneObject>(&bytes) {
-            Ok(OneObject) => Ok((Request::from_parts(parts, Body::from(bytes)), Some(place))),
+            Ok(OneObject) => Ok((Request::from_parts(parts, Body::from(bytes)), Some(reservation))),
             Err(error) if error.is_data() => {
-                let text = "this is not a JSON-RPC 2.0 message: send one object, batches are not supported";
-                Err(refuse(StatusCode::BAD_REQUEST, -32600, text))
+                let text = "not a JSON-RPC 2.0 message: send a single object; batches are not supported";
+                Err(reject(StatusCode::BAD_REQUEST, -32600, text))
             }
-            Err(error) => Err(refuse(StatusCode::BAD_REQUEST, -32700, &format!("this is not JSON: {error}"))),
+            Err(error) => Err(reject(StatusCode::BAD_REQUEST, -32700, &format!("invalid JSON: {error}"))),
         }
     }
 
-    /// Says why a body could not be read.
-    fn unread(&self, error: &axum::Error) -> Response {
+    /// Creates the response for a body that could not be read.
+    fn read_error(&self, error: &axum::Error) -> Response {
         let causes = || std::iter::successors(std::error::Error::source(error), |cause| cause.source());
         let is_late = |cause: &(dyn std::error::Error + 'static)| {
             cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::TimedOut)
         };
         if causes().any(is_late) {
-            return refuse(StatusCode::REQUEST_TIMEOUT, -32600, "the message did not arrive in time");
+            return reject(StatusCode::REQUEST_TIMEOUT, -32600, "the message did not arrive in time");
         }
         if causes().any(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>) {
             let text = format!("the message is longer than {} bytes", self.max_body);
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, &text);
+            return reject(StatusCode::PAYLOAD_TOO_LARGE, -32600, &text);
         }
-        refuse(StatusCode::BAD_REQUEST, -32700, "the message ended early")
+        reject(StatusCode::BAD_REQUEST, -32700, "the message ended early")
     }
 }
 
-/// Sends a stream whose first message is a large response as plain JSON: clients of older revisions have a limit for one
-/// event, and none for a body.
-async fn short_stream(
+/// Sends a stream whose first message is a large response as plain JSON: clients of older revisions limit the size of an
+/// event, but not of a body.
+async fn unstream_large_response(
     mut parts: Parts,
     mut pieces: BoxStream<'static, Result<Bytes, axum::Error>>,
 ) -> Response {
@@ -171,7 +171,7 @@ async fn short_stream(
             }
         }
     };
-    // Longer calls need the stream: its keep-alives stop proxies from closing the connection.
+    // Longer calls need the stream, because its keep-alives stop proxies from closing the connection.
     let message = tokio::time::timeout(HOLD, first).await.ok().flatten();
     match message.filter(|message| message.len() > LARGE_EVENT && is_response(message)) {
         Some(message) => {
@@ -182,7 +182,7 @@ async fn short_stream(
     }
 }
 
-/// Returns the message in a piece of a stream; keep-alives have none.
+/// Returns the message in a piece of a stream, if it is not a keep-alive.
 fn message_in(piece: &Bytes) -> Option<Bytes> {
     let data = piece.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data:"))?.trim_ascii();
     (!data.is_empty()).then(|| piece.slice_ref(data))
@@ -201,16 +201,16 @@ fn accepts_json(headers: &HeaderMap) -> bool {
     accepted.flat_map(|accept| accept.split(',')).any(|kind| kind.trim().starts_with("application/json"))
 }
 
-fn no_room() -> Response {
-    refuse(StatusCode::SERVICE_UNAVAILABLE, -32000, "too many large requests in flight; try again later")
+fn out_of_memory() -> Response {
+    reject(StatusCode::SERVICE_UNAVAILABLE, -32000, "too many large requests in flight; retry later")
 }
 
-fn refuse(status: StatusCode, code: i32, message: &str) -> Response {
+fn reject(status: StatusCode, code: i32, message: &str) -> Response {
     (status, Json(json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}})))
         .into_response()
 }
 
-/// A JSON object whose contents do not matter.
+/// Any JSON object.
 struct OneObject;
 
 impl<'de> serde::Deserialize<'de> for OneObject {
@@ -234,15 +234,15 @@ fn has_method(request: &Request<Body>, test: impl Fn(&HeaderValue) -> bool) -> b
     request.headers().get(MCP_METHOD).is_some_and(test)
 }
 
-/// Takes a client that accepts anything at its word; the SDK wants both types spelt out.
-fn accept_what_mcp_sends(headers: &mut HeaderMap) {
+/// Replaces an `Accept` header that allows any type, because the SDK requires both types by name.
+fn expand_accept(headers: &mut HeaderMap) {
     let accepts_anything = headers.get(ACCEPT).is_none_or(|accept| accept.as_bytes().starts_with(b"*/*"));
     if accepts_anything {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     }
 }
 
-/// Returns whether the request can be `initialize` or `server/discover`.
+/// Returns whether the request may be `initialize` or `server/discover`.
 fn may_open_a_session(request: &Request<Body>) -> bool {
     request.method() == Method::POST
         && !request.headers().contains_key(SESSION_ID)

@@ -1,7 +1,7 @@
-//! One JSON message a line, over any pair of streams.
+//! One JSON message per line, over any pair of streams.
 //!
-//! Our own framing rather than the SDK's: it answers a line that is no message instead of dropping it, names an
-//! oversized one, declares `list: true`, and at the end of input waits for the answers that are still due.
+//! Unlike the SDK's framing, this one replies to an invalid or oversized line instead of dropping it, declares
+//! `list: true`, and waits for pending responses at the end of input.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -31,87 +31,86 @@ use super::declare::declare_lists;
 use super::verbatim;
 use crate::Server;
 
-/// Longest line that is taken as a message.
+/// Maximum length of a message, in bytes.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// Requests of one client that may wait for their responses at the same time, and the memory that all of them take.
-const MAX_WAITING: usize = 4096;
-const MAX_WAITING_BYTES: usize = MAX_JSON_WEIGHT;
+/// Maximum number of in-flight requests of a client, and of the memory that they take together.
+const MAX_PENDING: usize = 4096;
+const MAX_PENDING_BYTES: usize = MAX_JSON_WEIGHT;
 
-/// Reads and writes messages of one client.
+/// Reads and writes the messages of a client.
 pub(super) struct LineTransport<R, W> {
     read: BufReader<R>,
     line: LineBuffer,
     saw_request: bool,
     write: Arc<Mutex<W>>,
-    due: Due,
-    /// Ends what belongs to the session, such as its streams of news.
+    pending: PendingRequests,
+    /// Canceled to end the session and its notifications.
     ended: CancellationToken,
-    /// Ends when nobody can read the answers any more.
-    unread: BoxFuture<'static, ()>,
+    /// Completes when the client can no longer read responses.
+    disconnected: BoxFuture<'static, ()>,
 }
 
-/// Requests that wait for their answer: ours to wait for at the end of input, the server's when it shuts down.
+/// The in-flight requests of a client.
 #[derive(Clone)]
-struct Due {
-    waiting: Arc<StdMutex<HashMap<RequestId, WaitingRequest>>>,
+struct PendingRequests {
+    by_id: Arc<StdMutex<HashMap<RequestId, PendingRequest>>>,
     load: Arc<Load>,
-    ours: TaskTracker,
-    all: TaskTracker,
+    /// Requests of this client, to wait for at the end of input.
+    of_client: TaskTracker,
+    /// Requests of all clients, to wait for when the server shuts down.
+    of_server: TaskTracker,
 }
 
-/// How much waits, answers that are not written yet included.
+/// The number and size of in-flight requests, including those whose response is not written yet.
 #[derive(Default)]
 struct Load {
     requests: AtomicUsize,
     bytes: AtomicUsize,
 }
 
-/// A request, until its answer is written.
-struct WaitingRequest {
+/// A request whose response is not written yet.
+struct PendingRequest {
     bytes: usize,
     load: Arc<Load>,
-    _until_answered: (TaskTrackerToken, TaskTrackerToken),
+    _tokens: (TaskTrackerToken, TaskTrackerToken),
 }
 
-impl Drop for WaitingRequest {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         self.load.requests.fetch_sub(1, Ordering::Relaxed);
         self.load.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
-impl Due {
-    /// Notes a request, unless too much waits already.
+impl PendingRequests {
+    /// Adds a request, unless too many are in flight.
     fn add(&self, id: RequestId, bytes: usize) -> Result<(), ErrorData> {
-        let mut waiting = self.waiting.lock().unpoisoned();
-        let Entry::Vacant(place) = waiting.entry(id) else {
-            return Err(ErrorData::invalid_request(
-                "a request with this id still waits for its response",
-                None,
-            ));
+        let mut by_id = self.by_id.lock().unpoisoned();
+        let Entry::Vacant(entry) = by_id.entry(id) else {
+            return Err(ErrorData::invalid_request("a request with this id is still in flight", None));
         };
         let requests = self.load.requests.load(Ordering::Relaxed);
         let all_bytes = self.load.bytes.load(Ordering::Relaxed) + bytes;
-        if requests >= MAX_WAITING || (requests > 0 && all_bytes > MAX_WAITING_BYTES) {
+        if requests >= MAX_PENDING || (requests > 0 && all_bytes > MAX_PENDING_BYTES) {
             let text = format!(
-                "too many requests wait for their responses: at most {MAX_WAITING}, and {MAX_WAITING_BYTES} bytes of memory"
+                "too many requests in flight: at most {MAX_PENDING}, and {MAX_PENDING_BYTES} bytes of memory"
             );
             return Err(ErrorData::new(ErrorCode(-32000), text, None));
         }
         self.load.requests.fetch_add(1, Ordering::Relaxed);
         self.load.bytes.fetch_add(bytes, Ordering::Relaxed);
-        place.insert(WaitingRequest {
+        entry.insert(PendingRequest {
             bytes,
             load: self.load.clone(),
-            _until_answered: (self.ours.token(), self.all.token()),
+            _tokens: (self.of_client.token(), self.of_server.token()),
         });
         Ok(())
     }
 
-    /// Takes a request out; its id is free again, but it counts until it is dropped.
-    fn remove(&self, id: &RequestId) -> Option<WaitingRequest> {
-        self.waiting.lock().unpoisoned().remove(id)
+    /// Removes a request. Its id can be used again, but it counts until it is dropped.
+    fn remove(&self, id: &RequestId) -> Option<PendingRequest> {
+        self.by_id.lock().unpoisoned().remove(id)
     }
 }
 
@@ -125,28 +124,28 @@ where
         write: W,
         server: &Server,
         ended: CancellationToken,
-        unread: BoxFuture<'static, ()>,
+        disconnected: BoxFuture<'static, ()>,
     ) -> Self {
-        let due = Due {
-            waiting: Arc::default(),
+        let pending = PendingRequests {
+            by_id: Arc::default(),
             load: Arc::default(),
-            ours: TaskTracker::new(),
-            all: server.answers_due().clone(),
+            of_client: TaskTracker::new(),
+            of_server: server.answers_due().clone(),
         };
         Self {
             read: BufReader::with_capacity(64 * 1024, read),
             line: LineBuffer::new(MAX_LINE, 0),
             saw_request: false,
             write: Arc::new(Mutex::new(write)),
-            due,
+            pending,
             ended,
-            unread,
+            disconnected,
         }
     }
 
     /// Reads the next line; `None` at the end of input.
     ///
-    /// The future may be dropped at any await: what was read so far stays in `line`.
+    /// The future may be dropped at any await: partial input stays in `line`.
     async fn read_line(&mut self) -> io::Result<Option<Line>> {
         loop {
             let available = self.read.fill_buf().await?;
@@ -162,7 +161,7 @@ where
     }
 }
 
-/// Parses a line as a message, or returns the error to reply with; `None` if neither is needed.
+/// Parses a line as a message, or returns the error to reply with. Returns `None` if the line needs no reply.
 fn parse(line: &[u8]) -> Option<Result<RxJsonRpcMessage<RoleServer>, ServerJsonRpcMessage>> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -179,23 +178,23 @@ fn parse(line: &[u8]) -> Option<Result<RxJsonRpcMessage<RoleServer>, ServerJsonR
     }
 }
 
-/// Says why a line is no message. A notification gets no answer, whatever it holds.
+/// Returns the error for an invalid message. A notification gets no reply, even if it is invalid.
 fn explain(line: &[u8]) -> Option<ServerJsonRpcMessage> {
     let error = |error, id| Some(ServerJsonRpcMessage::error(error, id));
     let message: Value = match serde_json::from_slice(line) {
         Ok(message) => message,
         Err(reason) => {
-            return error(ErrorData::parse_error(format!("this is not JSON: {reason}"), None), None);
+            return error(ErrorData::parse_error(format!("invalid JSON: {reason}"), None), None);
         }
     };
     let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     match (message.get("method"), id) {
         (Some(Value::String(_)), None) if message.get("id").is_none() => None,
         (Some(Value::String(method)), Some(id)) => {
-            let text = format!("the parameters of '{method}' are not what the protocol defines");
+            let text = format!("invalid parameters for '{method}'");
             error(ErrorData::invalid_params(text, None), Some(id))
         }
-        (_, id) => error(ErrorData::invalid_request("this is not a JSON-RPC 2.0 message", None), id),
+        (_, id) => error(ErrorData::invalid_request("not a JSON-RPC 2.0 message", None), id),
     }
 }
 
@@ -233,12 +232,12 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (write, due) = (self.write.clone(), self.due.clone());
+        let (write, pending) = (self.write.clone(), self.pending.clone());
         async move {
-            // Before it is written: the client may use the id again as soon as it has read the answer.
+            // Before writing, because the client may use the id again as soon as it has read the response.
             let _until_written = match &message {
-                JsonRpcMessage::Response(answer) => due.remove(&answer.id),
-                JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => due.remove(id),
+                JsonRpcMessage::Response(response) => pending.remove(&response.id),
+                JsonRpcMessage::Error(JsonRpcError { id: Some(id), .. }) => pending.remove(id),
                 _ => None,
             };
             write_line(&write, &message).await
@@ -266,38 +265,38 @@ where
                     match &message {
                         JsonRpcMessage::Request(request) => {
                             self.saw_request = true;
-                            // A stream of news has no end of its own, so nobody waits for it.
+                            // A subscription ends only with the session, so its response is not pending.
                             let has_end =
                                 !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
                             if has_end
-                                && let Err(error) = self.due.add(request.id.clone(), json_weight(&line))
+                                && let Err(error) = self.pending.add(request.id.clone(), json_weight(&line))
                             {
-                                let refusal = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
-                                write_line(&self.write, &refusal).await.ok()?;
+                                let rejection = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+                                write_line(&self.write, &rejection).await.ok()?;
                                 continue;
                             }
                         }
-                        // A cancelled request gets no answer.
+                        // A canceled request gets no response.
                         JsonRpcMessage::Notification(JsonRpcNotification {
                             notification: ClientNotification::CancelledNotification(cancelled),
                             ..
-                        }) => cancelled.params.request_id.iter().for_each(|id| drop(self.due.remove(id))),
+                        }) => cancelled.params.request_id.iter().for_each(|id| drop(self.pending.remove(id))),
                         _ => {}
                     }
-                    // Before the first request there is no session that anything else could belong to.
+                    // Messages before the first request do not belong to any session.
                     if self.saw_request {
                         return Some(message);
                     }
                 }
-                Some(Err(answer)) => write_line(&self.write, &answer).await.ok()?,
+                Some(Err(error)) => write_line(&self.write, &error).await.ok()?,
                 None => {}
             }
         }
-        // The client has said all it wants to say; it still gets the answers it waits for, unless it is gone.
-        self.due.ours.close();
+        // A client that only closed its output still gets its pending responses.
+        self.pending.of_client.close();
         tokio::select! {
-            () = self.due.ours.wait() => {}
-            () = &mut self.unread => {}
+            () = self.pending.of_client.wait() => {}
+            () = &mut self.disconnected => {}
             () = self.ended.cancelled() => {}
         }
         self.ended.cancel();

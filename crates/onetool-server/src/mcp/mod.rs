@@ -1,6 +1,6 @@
-//! The server on the wire: MCP over stdio, over any pair of streams, and over streamable HTTP.
+//! The MCP protocol over stdio, over any pair of streams, and over streamable HTTP.
 //!
-//! Only this room names the types of the MCP SDK.
+//! Only this module uses the types of the MCP SDK.
 
 mod call;
 mod convert;
@@ -8,9 +8,9 @@ mod declare;
 mod handler;
 mod http;
 mod lines;
+mod memory;
 mod news;
 mod parked;
-mod room;
 mod seal;
 mod session;
 mod stdout;
@@ -26,7 +26,7 @@ use lines::LineTransport;
 use parked::ParkedCalls;
 use seal::StateSeal;
 
-/// What requests of stateless clients leave behind for the next one.
+/// State that requests of stateless clients leave for later requests.
 struct Wire {
     seal: StateSeal,
     parked: ParkedCalls,
@@ -38,23 +38,23 @@ impl Wire {
     }
 }
 
-/// What is said of a message that is short as text and large in memory.
+/// The error for a message that is short as text, but large in memory.
 const TOO_HEAVY: &str = "the message would take more than 128 MiB of memory";
 
-/// A session that could not be served to its end.
+/// A session that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The client did not complete the handshake.
+    /// The handshake failed.
     #[error("the MCP handshake failed: {reason}")]
     Handshake {
-        /// What went wrong.
+        /// The reason.
         reason: String,
     },
-    /// The task that served the session ended badly.
+    /// The session ended unexpectedly.
     #[error("the MCP session ended unexpectedly: {reason}")]
     Session {
-        /// What went wrong.
+        /// The reason.
         reason: String,
     },
 }
@@ -62,20 +62,20 @@ pub enum ServeError {
 impl Server {
     /// Serves one client over standard input and output until it closes them or the server shuts down.
     ///
-    /// A client that closes its output still gets the answers it waits for; one that closes both is gone, and its calls
-    /// stop.
+    /// A client that closes only its output still gets its pending responses. If it closes its input, too, its calls are
+    /// canceled.
     ///
     /// # Errors
-    /// When the handshake fails, or the session ends unexpectedly.
+    /// If the handshake fails, or the session ends unexpectedly.
     pub async fn serve_stdio(&self) -> Result<(), ServeError> {
         let (read, write) = rmcp::transport::stdio_pipes();
         self.serve_lines(read, write, stdout::closed()).await
     }
 
-    /// Serves one client over a pair of streams, one JSON message a line.
+    /// Serves one client over a pair of streams, with one JSON message per line.
     ///
     /// # Errors
-    /// When the handshake fails, or the session ends unexpectedly.
+    /// If the handshake fails, or the session ends unexpectedly.
     pub async fn serve_streams<R, W>(&self, read: R, write: W) -> Result<(), ServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -84,12 +84,12 @@ impl Server {
         self.serve_lines(read, write, std::future::pending()).await
     }
 
-    /// Serves one client; `unread` ends when nobody can read the answers any more.
+    /// Serves one client; `disconnected` completes when the client can no longer read responses.
     async fn serve_lines<R, W>(
         &self,
         read: R,
         write: W,
-        unread: impl Future<Output = ()> + Send + 'static,
+        disconnected: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -98,10 +98,10 @@ impl Server {
         use rmcp::service::{QuitReason, ServerInitializeError};
 
         let handler = Handler::new(self.clone());
-        let transport = LineTransport::new(read, write, self, handler.ended(), Box::pin(unread));
+        let transport = LineTransport::new(read, write, self, handler.ended(), Box::pin(disconnected));
         let running = match handler.serve_with_ct(transport, self.shutdown_token().child_token()).await {
             Ok(running) => running,
-            // A client that goes away before it said anything is no failure.
+            // It is not an error if a client disconnects before its first message.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
                 return Ok(());
             }

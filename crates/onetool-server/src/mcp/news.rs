@@ -1,4 +1,4 @@
-//! Tells clients what changed: lists of tools, resources and prompts, and single resources they watch.
+//! Notifies clients of changes: lists of tools, resources and prompts, and single resources they watch.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::catalog::{Change, SessionKey};
 use crate::{Capabilities, Server};
 
-/// Waits for news. Several changes in a row are one piece of news.
+/// Waits for changes. Combines several changes in a row.
 struct News {
     seen: Change,
     changes: watch::Receiver<Change>,
@@ -63,7 +63,7 @@ impl News {
                 }
                 loaded = self.loads.recv() => match loaded {
                     Ok(session) if !self.sessions.contains(&session) => {}
-                    // Whoever missed some of it looks at its list once too often rather than never.
+                    // After missed events, one notification too many is better than one too few.
                     Ok(_) | Err(RecvError::Lagged(_)) => return Some(Item::Lists(ChangedLists::TOOLS)),
                     Err(RecvError::Closed) => return None,
                 },
@@ -77,7 +77,7 @@ impl News {
     }
 }
 
-/// Sends news to a session for as long as it lives.
+/// Sends notifications to a session until it ends.
 pub(super) async fn tell_session(
     server: Server,
     peer: Peer<RoleServer>,
@@ -132,7 +132,7 @@ async fn notify_lists(
     Ok(())
 }
 
-/// Sends news to a subscription of a stateless client, which hears only what it asked for.
+/// Sends the requested notifications to a subscription of a stateless client.
 pub(super) async fn tell_subscription(
     server: &Server,
     session: &SessionKey,

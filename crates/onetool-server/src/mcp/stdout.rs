@@ -1,16 +1,15 @@
-//! Notices that nobody reads standard output any more.
+//! Detects when the reader of standard output is closed.
 
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// How often it is looked at.
+/// Time between two checks.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Waits until the other end of standard output is closed. A file or a device has no other end: then for ever.
+/// Waits until the other end of standard output is closed. A file or device has no other end, so this waits forever.
 ///
-/// It looks now and then instead of being told: a runtime can watch only a descriptor that is its own, and this one
-/// belongs to whoever writes to it. Nobody waits here but after the end of input.
+/// This polls because the runtime can watch only descriptors that it owns. It runs only after the end of input.
 pub(super) async fn closed() {
     while !is_closed() {
         tokio::time::sleep(INTERVAL).await;
@@ -20,7 +19,7 @@ pub(super) async fn closed() {
 fn is_closed() -> bool {
     let stdout = std::io::stdout();
     let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
-    let at_once = Timespec::default();
-    poll(&mut watched, Some(&at_once)).is_ok()
+    let no_wait = Timespec::default();
+    poll(&mut watched, Some(&no_wait)).is_ok()
         && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }

@@ -1,7 +1,7 @@
-//! Results that go to the client as they are, also where the SDK's types have no field for what they say.
+//! Sends results to the client unchanged, even if the SDK's types have no fields for their keys.
 //!
-//! The handler gives the SDK an empty result that carries the whole one as text, under a key that nobody outside can
-//! know, and the transports put it in its place.
+//! The handler returns an empty result to the SDK that carries the real one as text under a random key. The transports
+//! replace it with the real one.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 static KEY: LazyLock<String> =
     LazyLock::new(|| format!("onetool/{:032x}", u128::from_ne_bytes(crate::random::bytes())));
 
-/// Makes the metadata of an empty result that carries another.
+/// Creates the metadata of an empty result that carries another.
 pub(super) fn carry(result: &Value) -> MetaObject {
     MetaObject(Map::from_iter([(KEY.clone(), result.to_string().into())]))
 }
@@ -21,7 +21,7 @@ pub(super) fn is_carrier(message: &[u8]) -> bool {
     memchr::memmem::find(message, KEY.as_bytes()).is_some()
 }
 
-/// Returns a message whose result carries another with that one in its place; none if it carries none.
+/// Replaces the result of a message with the one that it carries. Returns `None` if it carries none.
 pub(super) fn restored(message: &[u8]) -> Option<Vec<u8>> {
     if !is_carrier(message) {
         return None;
@@ -30,7 +30,7 @@ pub(super) fn restored(message: &[u8]) -> Option<Vec<u8>> {
     let result = message.get_mut("result")?.as_object_mut()?;
     let Value::String(carried) = result.get_mut("_meta")?.get_mut(KEY.as_str())?.take() else { return None };
     let carried: Map<String, Value> = serde_json::from_str(&carried).ok()?;
-    // What the SDK adds to every result of a revision stays.
+    // Keep what the SDK adds to every result of a revision.
     result.retain(|key, _| key != "_meta" && !carried.contains_key(key));
     result.extend(carried);
     serde_json::to_vec(&message).ok()

@@ -28,7 +28,7 @@ impl Observer for Recorder {
         self.history.is_on()
     }
 
-    fn saw(&self, record: CallRecord<'_>) {
+    fn call_finished(&self, record: CallRecord<'_>) {
         note_call();
         #[cfg(feature = "web")]
         self.history.saw(&record);

@@ -231,7 +231,7 @@ impl Gateway {
 
     async fn raised(&self, function: &str, args: Value) -> (String, String) {
         match self.call(function, args).await {
-            Err(CallError::Failed { source: ToolError::Raised { kind, message }, .. }) => {
+            Err(CallError::Failed { error: ToolError::Raised { kind, message }, .. }) => {
                 (kind.into_owned(), message)
             }
             other => panic!("{other:?}"),

@@ -37,16 +37,13 @@ async fn malformed_messages_get_an_error_and_do_no_harm() {
     };
     assert_eq!(error_for("{nonsense").await.1, -32700);
     assert_eq!(error_for("\u{0}\u{1}").await.1, -32700);
-    assert_eq!(error_for("[1, 2]").await, (Value::Null, -32600, "this is not a JSON-RPC 2.0 message".into()));
+    assert_eq!(error_for("[1, 2]").await, (Value::Null, -32600, "not a JSON-RPC 2.0 message".into()));
     assert_eq!(error_for("{}").await.1, -32600);
     assert_eq!(error_for(r#"{"jsonrpc": "2.0", "id": 9}"#).await.0, json!(9));
     let bad_params = r#"{"jsonrpc": "2.0", "id": 10, "method": "tools/call", "params": {"name": 5}}"#;
     let (id, code, message) = error_for(bad_params).await;
     assert_eq!((id, code), (json!(10), -32602));
-    assert!(
-        message.starts_with("the parameters of 'tools/call' are not valid: invalid type: integer"),
-        "{message}"
-    );
+    assert!(message.starts_with("invalid parameters for 'tools/call': invalid type: integer"), "{message}");
     let (id, code, _) = error_for(r#"{"jsonrpc": "2.0", "id": 11, "method": "no/such/method"}"#).await;
     assert_eq!((id, code), (json!(11), -32601));
     // A notification never gets a response, even if it is invalid.
@@ -104,7 +101,7 @@ async fn a_handler_that_never_returns_is_stopped_at_its_deadline() {
     server.register_tool(echo()).unwrap();
     let client = Client::connect(&server).await;
     let text = client.call_text("demo_forever", json!({})).await;
-    assert!(text.starts_with("error: tool 'demo.forever' did not answer within 0.0"), "{text}");
+    assert!(text.starts_with("error: tool 'demo.forever' timed out after 0.0"), "{text}");
     assert_eq!(client.call_text("demo_echo", json!({"text": "next"})).await, "next");
 }
 
@@ -115,7 +112,7 @@ async fn after_shutdown_new_calls_are_rejected() {
     assert!(server.shut_down(Duration::from_secs(1)).await);
     let args = crate::object(json!({"text": "x"}));
     let error = server.call("demo.echo", args, CallContext::detached()).await.unwrap_err();
-    assert_eq!(error.to_string(), "the server is shutting down and takes no new calls");
+    assert_eq!(error.to_string(), "the server is shutting down and accepts no new calls");
 }
 
 #[tokio::test]

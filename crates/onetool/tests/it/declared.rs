@@ -226,7 +226,7 @@ tools:
     let client = Client::connect(gateway.server()).await;
     assert_eq!(client.tool_names().await, ["demo_read"]);
     assert_eq!(client.call_text("demo_read", json!({})).await, "ok");
-    assert_snapshot!(client.call_text("demo_delete_all", json!({})).await, @"error: tool 'demo.delete_all' is not allowed by the policy of this server");
+    assert_snapshot!(client.call_text("demo_delete_all", json!({})).await, @"error: tool 'demo.delete_all' is not allowed by this server's policy");
     assert!(client.read("onetool://tool/demo.delete_all").await.is_err(), "a denied tool is not described");
-    assert_snapshot!(client.call_text("other_tool", json!({})).await, @"error: tool 'other.tool' is not allowed by the policy of this server");
+    assert_snapshot!(client.call_text("other_tool", json!({})).await, @"error: tool 'other.tool' is not allowed by this server's policy");
 }

@@ -82,7 +82,7 @@ async fn dsc_2_2_an_unknown_tool_is_not_found_with_similar_names() {
         assert_eq!(error.code, code);
         assert_eq!(
             error.message,
-            "resource not found: onetool://tool/demo.ecco (tool not found: 'demo.ecco'; did you mean 'demo.echo'?); onetool://tools lists them all"
+            "resource not found: onetool://tool/demo.ecco (tool not found: 'demo.ecco'; did you mean 'demo.echo'?); onetool://tools lists all tools"
         );
     }
 }

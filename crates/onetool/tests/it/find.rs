@@ -402,7 +402,7 @@ async fn find_6_2_a_legacy_name_suggests_the_new_one_on_every_path() {
     let yaml = "renames: {post: mail.send}\npolicy: {deny: [mail.delete]}";
     let gateway = with_packs(folder.path(), yaml);
     let http = http(&gateway).await;
-    let message = |old: &str, new: &str| format!("tool not found: '{old}'; it is called '{new}' now");
+    let message = |old: &str, new: &str| format!("tool not found: '{old}'; it was renamed to '{new}'");
     for client in every_way(&gateway, &http).await {
         for (old, new) in [
             ("go_ent_registry_list", "registry_list"),
@@ -420,13 +420,13 @@ async fn find_6_2_a_legacy_name_suggests_the_new_one_on_every_path() {
             }
         }
         let error = client.call("go_ent_registry_lits", json!({})).await.unwrap_err();
-        let near = "tool not found: 'go_ent_registry_lits'; it is called 'registry_lits' now, which this server does \
+        let near = "tool not found: 'go_ent_registry_lits'; it was renamed to 'registry_lits', which this server does \
                     not have; did you mean 'registry.list'";
         assert!(error.message.starts_with(near), "{}", error.message);
         // A denied tool looks like one that does not exist.
         for name in ["mail_delete", "xyzzy"] {
             let error = client.call(&format!("go_ent_{name}"), json!({})).await.unwrap_err();
-            let gone = format!("it is called '{name}' now, which this server does not have");
+            let gone = format!("it was renamed to '{name}', which this server does not have");
             assert_eq!(error.message, format!("tool not found: 'go_ent_{name}'; {gone}"));
         }
     }

@@ -207,7 +207,7 @@ async fn d3_structured_output_that_does_not_match_the_output_schema_is_the_handl
         );
         assert_eq!(
             text("demo_missing").await,
-            "error: tool 'demo.missing' failed: its output does not match its output schema: at the top: there is no structured content"
+            "error: tool 'demo.missing' failed: its output does not match its output schema: at the top level: structured content is missing"
         );
         assert_eq!(text("demo_bad").await, "error: nothing to count");
         assert_eq!(client.call("demo_right", json!({})).await.unwrap()["structuredContent"]["n"], 3);
@@ -227,6 +227,6 @@ async fn d3_an_output_schema_that_is_not_one_is_rejected_at_registration() {
     let tool = dynamic_tool(spec, |_: JsonObject, _: CallContext| async { "" });
     assert_eq!(
         server().register_tool(tool).unwrap_err().to_string(),
-        r#"the output schema of tool 'demo.odd' is not valid: at '/properties': 5 is not of type "object""#
+        r#"invalid output schema of tool 'demo.odd': at '/properties': 5 is not of type "object""#
     );
 }

@@ -72,14 +72,14 @@ async fn d9_hints_for_old_and_similar_names_work_inside_run() {
     let client = Client::connect(gateway.server()).await;
     for (code, hint) in [
         // As a single call, which needs no interpreter, and as code.
-        ("demo.old(text='a')", "pack 'demo' has no tool 'old'; it is called 'demo.shout' now"),
-        ("x = 1\ndemo.old(text='a')", "pack 'demo' has no tool 'old'; it is called 'demo.shout' now"),
-        ("old.shout(text='a')", "'old.shout' is called 'demo.shout' now."),
-        ("post(text='a')", "It is called 'demo.shout' now."),
-        ("go_ent_demo_shout(text='a')", "It is called 'demo_shout' now."),
-        ("x = go_ent_post(text='a')", "It is called 'demo.shout' now."),
-        ("gone()", "It is called 'demo.gone' now, which this server does not have"),
-        ("go_ent_nothing_here()", "It is called 'nothing_here' now, which this server does not have."),
+        ("demo.old(text='a')", "pack 'demo' has no tool 'old'; it was renamed to 'demo.shout'"),
+        ("x = 1\ndemo.old(text='a')", "pack 'demo' has no tool 'old'; it was renamed to 'demo.shout'"),
+        ("old.shout(text='a')", "'old.shout' was renamed to 'demo.shout'."),
+        ("post(text='a')", "It was renamed to 'demo.shout'."),
+        ("go_ent_demo_shout(text='a')", "It was renamed to 'demo_shout'."),
+        ("x = go_ent_post(text='a')", "It was renamed to 'demo.shout'."),
+        ("gone()", "It was renamed to 'demo.gone', which this server does not have"),
+        ("go_ent_nothing_here()", "It was renamed to 'nothing_here', which this server does not have."),
         ("demo_shuot(text='a')", "Did you mean 'demo.shout'?"),
         ("brave_websearch()", "Did you mean 'brave.web_search'?"),
         ("bravo.web_search()", "Did you mean 'brave'?"),
@@ -98,9 +98,9 @@ async fn d9_hints_for_old_and_similar_names_work_over_http() {
     let gateway = gateway(&folder);
     let http = HttpServer::start_gateway(&gateway, HttpOptions::default()).await;
     for (name, hint) in [
-        ("post", "it is called 'demo.shout' now"),
-        ("go_ent_demo_shout", "it is called 'demo_shout' now"),
-        ("gone", "it is called 'demo.gone' now, which this server does not have"),
+        ("post", "it was renamed to 'demo.shout'"),
+        ("go_ent_demo_shout", "it was renamed to 'demo_shout'"),
+        ("gone", "it was renamed to 'demo.gone', which this server does not have"),
         ("demo_shuot", "did you mean 'demo.shout'?"),
     ] {
         let response = http.get(&format!("/tools/{name}")).send().await.unwrap();

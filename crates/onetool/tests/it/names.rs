@@ -248,10 +248,10 @@ tools: [{name: demo.new, description: d, command: [echo, hi]}]
     let gateway = Gateway::new(config(folder.path(), yaml), options()).unwrap();
     let client = Client::connect(gateway.server()).await;
     let message = async |name| client.call(name, json!({})).await.unwrap_err().message;
-    assert_eq!(message("old_name").await, "tool not found: 'old_name'; it is called 'demo.new' now");
+    assert_eq!(message("old_name").await, "tool not found: 'old_name'; it was renamed to 'demo.new'");
     assert_eq!(
         message("go_ent_demo_new").await,
-        "tool not found: 'go_ent_demo_new'; it is called 'demo_new' now"
+        "tool not found: 'go_ent_demo_new'; it was renamed to 'demo_new'"
     );
     assert_eq!(message("demo.nww").await, "tool not found: 'demo.nww'; did you mean 'demo.new'?");
 }

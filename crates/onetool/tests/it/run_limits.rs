@@ -131,7 +131,7 @@ async fn s4_every_limit_applies_separately_and_by_name_for_every_client() {
         // The timeout of a call is another limit: it raises at the call, and the run continues.
         (
             "x = demo.hang(text='a')\nx",
-            "ToolError: tool 'demo.hang' did not answer within 0.3 s and was stopped; \
+            "ToolError: tool 'demo.hang' timed out after 0.3 s; \
              signature: demo.hang(text: str) (line 1)",
         ),
         // Waiting for tools, each within its timeout, counts toward the time limit of the run.

@@ -209,6 +209,6 @@ async fn low_2_a_profile_has_a_name_of_bounded_length() {
         let response = client.post(url).json(&json!({})).send().await.unwrap();
         assert_eq!(response.status(), status);
         let body: Value = response.json().await.unwrap();
-        assert_eq!(body["error"], "The profile's name is longer than 64 characters.");
+        assert_eq!(body["error"], "The profile name is longer than 64 characters.");
     }
 }

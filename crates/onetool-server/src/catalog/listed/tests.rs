@@ -1,4 +1,4 @@
-//! Schemas that clients accept.
+//! Schemas are listed in a form that every client accepts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! D1: whatever comes and goes, every name on the list stands for the tool that was listed.
+//! D1: whatever changes, every listed name resolves to the tool that was listed.
 
 use onetool_core::{CallContext, JsonObject, ToolSpec, dynamic_tool};
 use proptest::prelude::*;
@@ -11,19 +11,20 @@ fn tool(name: &str) -> Arc<dyn onetool_core::Tool> {
     Arc::new(dynamic_tool(spec, |_: JsonObject, _: CallContext| async { "" }))
 }
 
-/// Something that happens to a catalog.
+/// A change to a catalog.
 #[derive(Debug, Clone)]
 enum Step {
     Register(String),
     Remove(String),
     /// A server lists these tools.
     Offer(&'static str, Vec<String>),
-    Leave(&'static str),
-    /// A configuration comes into force: tools, then those of packs.
+    /// A server disconnects.
+    Disconnect(&'static str),
+    /// A reload with these tools in the configuration and in packs.
     Reload(Vec<String>, Vec<String>),
 }
 
-/// Names that collide in every way: as they are, flattened, at 64 characters, and with those of the gateway.
+/// Names that collide in every way: unchanged, flattened, at 64 characters, and with reserved ones.
 fn name() -> impl Strategy<Value = String> {
     let part =
         prop::sample::select(vec!["a", "b", "a_b", "a-b", "é", "ü", "a_b_2", "tool", "find", "run", "ot"]);
@@ -44,17 +45,17 @@ fn step() -> impl Strategy<Value = Step> {
         4 => name().prop_map(Step::Register),
         2 => name().prop_map(Step::Remove),
         3 => (server(), names()).prop_map(|(server, names)| Step::Offer(server, names)),
-        1 => server().prop_map(Step::Leave),
+        1 => server().prop_map(Step::Disconnect),
         2 => (names(), names()).prop_map(|(tools, packs)| Step::Reload(tools, packs)),
     ]
 }
 
-fn take(catalog: &mut Catalog, step: &Step) {
+fn apply(catalog: &mut Catalog, step: &Step) {
     match step {
         Step::Register(name) => {
             let before = listing(catalog);
             if catalog.add_tool(tool(name), Source::Code).is_err() {
-                assert_eq!(listing(catalog), before, "a registration that is refused changes nothing");
+                assert_eq!(listing(catalog), before, "a rejected registration changes nothing");
             }
         }
         Step::Remove(name) => drop(catalog.remove_tool(name)),
@@ -62,7 +63,7 @@ fn take(catalog: &mut Catalog, step: &Step) {
             let offer = Offer { tools: names.iter().map(|it| tool(it)).collect(), ..Offer::default() };
             catalog.set_source(&Source::Proxy((*server).into()), server, &offer);
         }
-        Step::Leave(server) => catalog.remove_source(&Source::Proxy((*server).into())),
+        Step::Disconnect(server) => catalog.remove_source(&Source::Proxy((*server).into())),
         Step::Reload(tools, packs) => {
             catalog.remove_source(&Source::Config);
             catalog.remove_source(&Source::Pack);
@@ -89,7 +90,7 @@ fn check(catalog: &Catalog) {
         assert!(entry.flat_name().len() <= FLAT_NAME_MAX, "{}", entry.flat_name());
         assert!(!catalog.reserved.iter().any(|it| it == entry.flat_name()), "{}", entry.flat_name());
         if entry.source().is_registration() {
-            assert_eq!(entry.flat_name(), entry.name().flat(), "a registration is seen under its own name");
+            assert_eq!(entry.flat_name(), entry.name().flat(), "a registration keeps its own flat name");
         }
     }
     assert_eq!(catalog.by_flat_name.len(), catalog.tools.len());
@@ -103,7 +104,7 @@ proptest! {
         let mut catalog = Catalog::default();
         catalog.reserve(&["run", "tool_find", "ot"]);
         for step in &steps {
-            take(&mut catalog, step);
+            apply(&mut catalog, step);
             check(&catalog);
         }
     }

@@ -65,7 +65,7 @@ pub(super) async fn search(
     let words = query.q.trim();
     let hits = inner.finder.search(&catalog, words, query.limit.min(MAX_HITS)).await;
     let is_unknown = hits.is_empty() && catalog.get_visible(words).is_none();
-    let suggestions = if is_unknown { catalog.unknown(words).near } else { Vec::new() };
+    let suggestions = if is_unknown { catalog.unknown(words).similar } else { Vec::new() };
     Ok(Json(SearchResponse {
         hits: hits.iter().map(|hit| search_hit(hit, words)).collect(),
         suggestions: suggestions.into_iter().take(MAX_SUGGESTIONS).collect(),

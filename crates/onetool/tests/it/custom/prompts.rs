@@ -103,7 +103,7 @@ async fn cus_3_6_a_duplicate_name_is_rejected_and_the_first_stays() {
     server.register_prompt(greet()).unwrap();
     let second = prompt_fn("greet", "", |(): (), _: CallContext| async { PromptMessage::user("second") });
     let error = server.register_prompt(second).unwrap_err();
-    assert_snapshot!(error, @"duplicate prompt name 'greet': it is registered already, and the first one stays");
+    assert_snapshot!(error, @"duplicate prompt name 'greet': already registered; the first registration is kept");
     let got = Client::connect(&server).await.prompt("greet", json!({})).await.unwrap();
     assert_eq!(got["messages"][0]["content"]["text"], "hello");
 }

@@ -76,7 +76,7 @@ async fn cus_2_6_a_duplicate_uri_is_rejected_and_the_first_stays() {
         ResourceContents::text("second", "text/plain")
     });
     let error = server.register_resource(second).unwrap_err();
-    assert_snapshot!(error, @"duplicate resource URI 'docs://readme': it is registered already, and the first one stays");
+    assert_snapshot!(error, @"duplicate resource URI 'docs://readme': already registered; the first registration is kept");
     assert_eq!(Client::connect(&server).await.read("docs://readme").await.unwrap()["text"], "# Read me");
 }
 

@@ -101,7 +101,7 @@ async fn cus_1_4_invalid_arguments_never_reach_the_handler() {
     assert_snapshot!(client.call_text("demo_count", json!({"text": 5})).await,
         @r#"error: schema validation failed for tool 'demo.count': at '/text': 5 is not of type "string""#);
     assert_snapshot!(client.call_text("demo_count", json!({})).await,
-        @r#"error: schema validation failed for tool 'demo.count': at the top: "text" is a required property"#);
+        @r#"error: schema validation failed for tool 'demo.count': at the top level: "text" is a required property"#);
     assert_eq!(calls.load(Ordering::Relaxed), 0);
     assert_eq!(client.call_text("demo_count", json!({"text": "ok"})).await, "ok");
     assert_eq!(calls.load(Ordering::Relaxed), 1);
@@ -113,7 +113,7 @@ async fn cus_1_5_a_duplicate_name_is_rejected_and_the_first_stays() {
     server.register_tool(shout()).unwrap();
     let second = tool_fn("demo.shout", "Another.", |_: JsonObject, _: CallContext| async { "second" });
     let error = server.register_tool(second).unwrap_err();
-    assert_snapshot!(error, @"duplicate tool name 'demo.shout': it is registered already, and the first one stays");
+    assert_snapshot!(error, @"duplicate tool name 'demo.shout': already registered; the first registration is kept");
     assert_eq!(
         Client::connect(&server).await.call_text("demo_shout", json!({"text": "first"})).await,
         "FIRST"
@@ -177,10 +177,10 @@ async fn cus_6_1_an_invalid_schema_is_rejected_at_registration() {
     let spec =
         ToolSpec::new("demo.odd", "").with_input_schema(object(json!({"type": "object", "properties": 5})));
     let error = server.register_tool(dynamic_tool(spec, handler)).unwrap_err();
-    assert_snapshot!(error, @r#"the input schema of tool 'demo.odd' is not valid: at '/properties': 5 is not of type "object""#);
+    assert_snapshot!(error, @r#"invalid input schema of tool 'demo.odd': at '/properties': 5 is not of type "object""#);
     let not_an_object = tool_fn("demo.text", "", |text: String, _: CallContext| async { text });
     let error = server.register_tool(not_an_object).unwrap_err();
-    assert_snapshot!(error, @r#"the input schema of tool 'demo.text' is not valid: arguments are an object, so 'type' must be 'object', not "string""#);
+    assert_snapshot!(error, @r#"invalid input schema of tool 'demo.text': arguments are an object, so 'type' must be 'object', not "string""#);
     assert_eq!(server.catalog().tools().count(), EXISTING.len());
 }
 

@@ -196,7 +196,7 @@ async fn a_canceled_call_stops_its_query() {
     let cx = CallContext::detached().with_deadline(std::time::Instant::now() + Duration::from_millis(300));
     let error = gateway.server().call("db.query", args, cx).await.unwrap_err();
     let is_timeout =
-        ["did not answer within", "took longer than 0."].iter().any(|it| error.to_string().contains(it));
+        ["timed out after", "took longer than 0."].iter().any(|it| error.to_string().contains(it));
     assert!(is_timeout, "{error}");
     // The statement's lock is released as soon as the query is interrupted.
     let connection = Connection::open(folder.path().join("shop.db")).unwrap();
