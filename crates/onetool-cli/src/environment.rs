@@ -96,17 +96,15 @@ impl Environment {
         // contains a colon, because the format has no escapes.
         let gateways = std::env::join_paths(gateways_above().into_iter().chain(identity(config)));
         let gateways = gateways.ok().map(|list| (GATEWAYS_VARIABLE.into(), list));
-        GatewayOptions {
-            children: std::env::vars_os().chain(gateways).collect(),
-            directory: self.directory.clone(),
-            state: self.home_state().into_iter().chain(state.clone()).collect(),
-            storage: state.as_ref().map(|it| it.join("onetool.db")),
-            worker: worker(),
-            guard: guard(),
-            cache: state.map(|it| it.join("cache").join("openapi")),
-            load: None,
-            operator_reload: None,
-        }
+        let mut options = GatewayOptions::default();
+        options.children = std::env::vars_os().chain(gateways).collect();
+        options.directory = self.directory.clone();
+        options.state = self.home_state().into_iter().chain(state.clone()).collect();
+        options.storage = state.as_ref().map(|it| it.join("onetool.db"));
+        options.worker = worker();
+        options.guard = guard();
+        options.cache = state.map(|it| it.join("cache").join("openapi"));
+        options
     }
 
     /// Fails if a gateway above this process serves the same configuration, because it would start itself endlessly.

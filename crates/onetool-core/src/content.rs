@@ -11,6 +11,16 @@ use crate::JsonObject;
 ///
 /// `extra` contains the other keys of a block: `annotations`, `_meta`, and keys from newer revisions. They are passed on
 /// unchanged.
+///
+/// ```
+/// use onetool_core::ContentBlock;
+///
+/// let block = ContentBlock::text("hello");
+/// assert_eq!(block.as_text(), Some("hello"));
+/// let json = serde_json::to_value(ContentBlock::image([1, 2], "image/png"))?;
+/// assert_eq!(json, serde_json::json!({"type": "image", "data": "AQI=", "mimeType": "image/png"}));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -129,6 +139,14 @@ impl From<&str> for ContentBlock {
 /// The contents of a resource: text, or bytes in base64.
 ///
 /// A handler may leave the URI empty; the server then fills in the requested one.
+///
+/// ```
+/// use onetool_core::ResourceContents;
+///
+/// let text = ResourceContents::text("# Read me", "text/markdown");
+/// let image = ResourceContents::blob([1, 2], "image/png").with_uri("docs://logo");
+/// assert_eq!((text.text.as_deref(), image.blob.as_deref()), (Some("# Read me"), Some("AQI=")));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceContents {
@@ -173,6 +191,16 @@ impl ResourceContents {
 }
 
 /// The output of a tool call.
+///
+/// ```
+/// use onetool_core::ToolOutput;
+/// use serde_json::json;
+///
+/// assert!(ToolOutput::error("no such order").is_error);
+/// let output = ToolOutput::structured(json!({"total": 5}));
+/// assert_eq!(output.structured_content, Some(json!({"total": 5})));
+/// assert_eq!(output.content[0].as_text(), Some(r#"{"total":5}"#));
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolOutput {

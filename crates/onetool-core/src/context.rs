@@ -13,6 +13,14 @@ use crate::{
 };
 
 /// Information about the client program.
+///
+/// ```
+/// use onetool_core::CallContext;
+///
+/// // A context without a client has no information.
+/// let client = CallContext::detached().client();
+/// assert_eq!((client.name, client.capabilities.len()), (None, 0));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClientInfo {
     /// The name that the client reports.
@@ -24,6 +32,13 @@ pub struct ClientInfo {
 }
 
 /// The progress of a call.
+///
+/// ```
+/// use onetool_core::Progress;
+///
+/// let half = Progress { done: 5.0, total: Some(10.0), message: None };
+/// assert_eq!(half.total.map(|total| half.done / total), Some(0.5));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// Completed steps; must increase with each report.
@@ -35,6 +50,12 @@ pub struct Progress {
 }
 
 /// The severity of a log message to the client, in ascending order.
+///
+/// ```
+/// use onetool_core::LogLevel;
+///
+/// assert!(LogLevel::Debug < LogLevel::Emergency);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the eight syslog severities, named as MCP names them")]
 pub enum LogLevel {
@@ -51,6 +72,25 @@ pub enum LogLevel {
 /// The surface that a call came in through; it forwards the handler's reports and requests to the client.
 ///
 /// The default methods do nothing, for calls without a client.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use onetool_core::{BoxFuture, CallContext, CallHost, Caller, Progress};
+///
+/// /// Prints the progress of calls.
+/// struct Terminal;
+///
+/// impl CallHost for Terminal {
+///     fn progress(&self, progress: Progress) -> BoxFuture<'_, ()> {
+///         println!("{} steps", progress.done);
+///         Box::pin(std::future::ready(()))
+///     }
+/// }
+///
+/// let cx = CallContext::new(Caller::default(), Arc::new(Terminal));
+/// assert!(!cx.is_cancelled());
+/// ```
 pub trait CallHost: Send + Sync + 'static {
     /// Returns information about the client.
     fn client(&self) -> ClientInfo {
@@ -100,6 +140,21 @@ struct Detached;
 impl CallHost for Detached {}
 
 /// The context of a call, passed to its handler. Cheap to clone.
+///
+/// ```
+/// use onetool_core::{CallContext, LogLevel, tool_fn};
+///
+/// let tool = tool_fn("notes.index", "Indexes the notes.", |(): (), cx: CallContext| async move {
+///     for step in 1..=3 {
+///         if cx.is_cancelled() {
+///             return "canceled";
+///         }
+///         cx.progress(f64::from(step), Some(3.0), Some("indexing")).await;
+///     }
+///     cx.log(LogLevel::Info, None, "indexed all notes").await;
+///     "done"
+/// });
+/// ```
 #[derive(Clone)]
 pub struct CallContext {
     caller: Caller,

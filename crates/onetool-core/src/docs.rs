@@ -3,6 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 /// What agents learn about a tool beyond its name, description and schema.
+///
+/// ```
+/// use onetool_core::ToolDocs;
+///
+/// let mut docs = ToolDocs::default();
+/// docs.examples.push("mail.send(to='ada')".into());
+/// docs.keywords.push("email".into());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

@@ -13,6 +13,16 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// Use it if the handler itself fails. An error that the tool reports as its result (a page that does not exist, a command
 /// with exit code 1) is an output: [`ToolOutput::error`](crate::ToolOutput::error).
+///
+/// ```
+/// use onetool_core::{CallContext, ToolError, tool_fn};
+///
+/// let tool = tool_fn("disk.free", "Returns the free space.", |(): (), _: CallContext| async {
+///     Err::<String, _>(ToolError::failed("the disk is not mounted"))
+/// });
+/// let error = ToolError::from_any(std::io::Error::other("disk full"));
+/// assert_eq!(error.to_string(), "disk full");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
@@ -78,6 +88,13 @@ fn boxed_text(source: &(dyn std::error::Error + 'static)) -> BoxError {
 }
 
 /// A request to the client that failed.
+///
+/// ```
+/// use onetool_core::InputError;
+///
+/// let error = InputError::Unsupported { capability: "sampling" };
+/// assert_eq!(error.to_string(), "the client does not support sampling");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
@@ -105,6 +122,17 @@ fn urls(data: &Value) -> String {
 }
 
 /// A resource that could not be read.
+///
+/// ```
+/// use onetool_core::{CallContext, ReadRequest, ResourceContents, ResourceError, resource_fn};
+///
+/// let users = resource_fn("users://{id}", "user", |request: ReadRequest, _: CallContext| async move {
+///     match request.values["id"].as_str() {
+///         "1" => Ok(ResourceContents::text("Ada", "text/plain")),
+///         _ => Err(ResourceError::NotFound { uri: request.uri, hint: String::new() }),
+///     }
+/// });
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResourceError {
@@ -147,6 +175,13 @@ impl ResourceError {
 }
 
 /// A prompt that could not be rendered.
+///
+/// ```
+/// use onetool_core::PromptError;
+///
+/// let error = PromptError::Missing { names: vec!["topic".into()] };
+/// assert_eq!(error.to_string(), "missing required argument: topic");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
@@ -201,14 +236,36 @@ impl PromptError {
 }
 
 /// A provider that could not list its tools.
+///
+/// ```
+/// use onetool_core::ProviderError;
+///
+/// let error = ProviderError::new("the registry is offline");
+/// assert_eq!(error.to_string(), "cannot list tools: the registry is offline");
+/// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 #[error("cannot list tools: {reason}")]
 pub struct ProviderError {
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
+impl ProviderError {
+    /// Creates the error.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
 /// A tool name that cannot be registered.
+///
+/// ```
+/// use onetool_core::ToolName;
+///
+/// let error = ToolName::new("web search").check().unwrap_err();
+/// assert!(error.to_string().contains("whitespace"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {

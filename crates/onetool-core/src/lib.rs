@@ -1,7 +1,13 @@
 //! The core types of onetool: tools, resources, prompts, and the values passed between them and their callers.
 //!
 //! This crate has no runtime, transport or configuration. Depend on it alone to write tools that any onetool server
-//! can serve; depend on `onetool` to build the server.
+//! can serve. Depend on `onetool-server` for an MCP server, and on `onetool` for a gateway.
+//!
+//! - A [`Tool`] is a function that a model can call: [`tool_fn`], [`dynamic_tool`].
+//! - A [`Resource`] is data that a client can read: [`resource_fn`].
+//! - A [`Prompt`] is a message template for users: [`prompt_fn`].
+//! - Handlers get a [`CallContext`], which reports progress and requests input from the client.
+//! - A [`Pack`] is a named group of tools.
 //!
 //! ```
 //! use onetool_core::{CallContext, Tool, tool_fn};
@@ -57,6 +63,7 @@ pub mod sync;
 mod tool;
 mod uri_template;
 #[cfg(feature = "validate")]
+#[doc(hidden)]
 pub mod validate;
 mod wildcard;
 
@@ -71,30 +78,44 @@ pub use example::example_call;
 pub use input::{InputKind, InputRequest, InputRequired, InputState};
 #[doc(hidden)]
 pub use json::{MAX_JSON_WEIGHT, json_size, json_weight, parse_bounded_json};
-pub use name::{FLAT_NAME_MAX, ToolName};
+#[doc(hidden)]
+pub use name::FLAT_NAME_MAX;
+pub use name::ToolName;
+#[doc(hidden)]
 pub use origin::{Authority, WebOrigin};
+#[doc(hidden)]
 pub use overflow::{Overflow, OverflowStore};
 pub use pack::{Pack, PackError};
+#[doc(hidden)]
 pub use policy::{Policy, Verdict};
 pub use prompt::{
     IntoPromptMessages, Prompt, PromptArgument, PromptFn, PromptMessage, PromptOutput, PromptSpec, Role,
     prompt_fn,
 };
-pub use provider::{AsyncClosure, ToolList, ToolsProvider};
+pub use provider::ToolsProvider;
+#[doc(hidden)]
+pub use provider::{AsyncClosure, ToolList};
+#[doc(hidden)]
 pub use python::{is_python_builtin, python_global, python_identifier};
 #[doc(hidden)]
 pub use redact::FailureRedactor;
 pub use resource::{IntoResourceContents, ReadRequest, Resource, ResourceFn, ResourceSpec, resource_fn};
 pub use schema::Schema;
+#[doc(hidden)]
 pub use secret::{Redactor, Secret};
+#[doc(hidden)]
 pub use shape::{Field, LearnedShape, MissingKey, Record, Shape, Step};
+#[doc(hidden)]
 pub use signature::{Parameter, parameters, python_type, quoted_signature, short_signature, signature};
-pub use similar::{MAX_COMPARED_CHARS, abbreviate, shorten, similar_items, similar_names, similarity};
-pub use tool::{
-    Declares, IntoToolOutput, Json, Returns, SameAs, Tool, ToolAnnotations, ToolFn, ToolSpec, Undeclared,
-    dynamic_tool, tool_fn,
-};
+#[doc(hidden)]
+pub use similar::{abbreviate, shorten, similar_items, similar_names, similarity};
+#[doc(hidden)]
+pub use tool::{Declares, Returns, SameAs, Undeclared};
+pub use tool::{IntoToolOutput, Json, Tool, ToolAnnotations, ToolFn, ToolSpec, dynamic_tool, tool_fn};
 pub use uri_template::UriTemplate;
+#[cfg(feature = "validate")]
+pub use validate::ArgumentError;
+#[doc(hidden)]
 pub use wildcard::matches_wildcard;
 
 /// A JSON object that preserves the order of its keys.

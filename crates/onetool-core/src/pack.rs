@@ -62,6 +62,13 @@ impl Pack {
 }
 
 /// A pack that could not be loaded.
+///
+/// ```
+/// use onetool_core::PackError;
+///
+/// let error = PackError::new("demo", "packs/demo.py", Some(3), "invalid syntax");
+/// assert_eq!(error.to_string(), "packs/demo.py:3: invalid syntax");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct PackError {

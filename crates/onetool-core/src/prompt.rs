@@ -11,6 +11,27 @@ use crate::tool::schema_for;
 use crate::{BoxError, BoxFuture, CallContext, ContentBlock, JsonObject, PromptError};
 
 /// A message template that users can pick in their client.
+///
+/// Most prompts are closures, see [`prompt_fn`].
+///
+/// ```
+/// use onetool_core::{BoxFuture, CallContext, JsonObject, Prompt, PromptError, PromptMessage, PromptOutput, PromptSpec};
+///
+/// struct Hello(PromptSpec);
+///
+/// impl Prompt for Hello {
+///     fn spec(&self) -> &PromptSpec {
+///         &self.0
+///     }
+///
+///     fn get<'a>(&'a self, _: JsonObject, _: &'a CallContext) -> BoxFuture<'a, Result<PromptOutput, PromptError>> {
+///         let messages = vec![PromptMessage::user("Say hello.")];
+///         Box::pin(async { Ok(PromptOutput { description: None, messages }) })
+///     }
+/// }
+///
+/// let prompt = Hello(PromptSpec::new("hello", "Greets the user."));
+/// ```
 pub trait Prompt: Send + Sync + 'static {
     /// Returns the prompt's description for clients.
     fn spec(&self) -> &PromptSpec;
@@ -48,6 +69,13 @@ impl<T: Prompt + ?Sized> Prompt for Arc<T> {
 }
 
 /// The description of a prompt for clients.
+///
+/// ```
+/// use onetool_core::{PromptArgument, PromptSpec};
+///
+/// let mut spec = PromptSpec::new("review", "Reviews files.");
+/// spec.arguments.push(PromptArgument::required("files", "The files to review."));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptSpec {
     /// The name.
@@ -60,7 +88,21 @@ pub struct PromptSpec {
     pub arguments: Vec<PromptArgument>,
 }
 
+impl PromptSpec {
+    /// Creates the description of a prompt without arguments.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { name: name.into(), title: None, description: Some(description.into()), arguments: Vec::new() }
+    }
+}
+
 /// An argument of a prompt. Its value is a string.
+///
+/// ```
+/// use onetool_core::PromptArgument;
+///
+/// let argument = PromptArgument::required("files", "The files to review.");
+/// assert!(argument.required);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptArgument {
     /// The name.
@@ -71,7 +113,20 @@ pub struct PromptArgument {
     pub required: bool,
 }
 
+impl PromptArgument {
+    /// Creates a required argument.
+    pub fn required(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { name: name.into(), description: Some(description.into()), required: true }
+    }
+}
+
 /// The author of a message.
+///
+/// ```
+/// use onetool_core::{PromptMessage, Role};
+///
+/// assert_eq!(PromptMessage::user("Hello.").role, Role::User);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -82,6 +137,13 @@ pub enum Role {
 }
 
 /// A message of a prompt.
+///
+/// ```
+/// use onetool_core::PromptMessage;
+///
+/// let messages = [PromptMessage::user("What is 2 + 2?"), PromptMessage::assistant("4")];
+/// assert_eq!(messages[1].content.as_text(), Some("4"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PromptMessage {
     /// The author.
@@ -103,6 +165,13 @@ impl PromptMessage {
 }
 
 /// A rendered prompt.
+///
+/// ```
+/// use onetool_core::{PromptMessage, PromptOutput};
+///
+/// let messages = vec![PromptMessage::user("Review the diff.")];
+/// let output = PromptOutput { description: Some("A review.".into()), messages };
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PromptOutput {
     /// What the messages are for.
@@ -111,7 +180,15 @@ pub struct PromptOutput {
     pub messages: Vec<PromptMessage>,
 }
 
-/// A return type of prompt handlers.
+/// A return type of prompt handlers: a message, several messages, or a `Result` of these.
+///
+/// ```
+/// use onetool_core::{IntoPromptMessages, PromptMessage};
+///
+/// let messages = PromptMessage::user("Hello.").into_prompt_messages()?;
+/// assert_eq!(messages.len(), 1);
+/// # Ok::<(), onetool_core::PromptError>(())
+/// ```
 pub trait IntoPromptMessages {
     /// Converts the value to messages.
     ///
@@ -147,6 +224,16 @@ type Handler = Box<
 >;
 
 /// A prompt made from a closure; see [`prompt_fn`]. All closures have this one type, so an array can hold several.
+///
+/// ```
+/// use onetool_core::{CallContext, PromptFn, PromptMessage, prompt_fn};
+///
+/// fn prompts() -> Vec<PromptFn> {
+///     vec![prompt_fn("hello", "Greets the user.", |(): (), _: CallContext| async { PromptMessage::user("Say hello.") })
+///         .title("Hello")]
+/// }
+/// assert_eq!(prompts().len(), 1);
+/// ```
 pub struct PromptFn {
     spec: PromptSpec,
     handler: Handler,

@@ -6,6 +6,30 @@ use std::sync::Arc;
 use crate::{BoxError, BoxFuture, CallContext, ResourceContents, ResourceError, UriTemplate};
 
 /// Data that a client can read by its URI, or a family of such data under a URI template.
+///
+/// Most resources are closures, see [`resource_fn`].
+///
+/// ```
+/// use onetool_core::{BoxFuture, CallContext, ReadRequest, Resource, ResourceContents, ResourceError, ResourceSpec};
+///
+/// struct Motd(ResourceSpec);
+///
+/// impl Resource for Motd {
+///     fn spec(&self) -> &ResourceSpec {
+///         &self.0
+///     }
+///
+///     fn read<'a>(
+///         &'a self,
+///         _: ReadRequest,
+///         _: &'a CallContext,
+///     ) -> BoxFuture<'a, Result<Vec<ResourceContents>, ResourceError>> {
+///         Box::pin(async { Ok(vec![ResourceContents::text("Hello.", "text/plain")]) })
+///     }
+/// }
+///
+/// let resource = Motd(ResourceSpec::new("docs://motd", "motd"));
+/// ```
 pub trait Resource: Send + Sync + 'static {
     /// Returns the resource's description for clients.
     fn spec(&self) -> &ResourceSpec;
@@ -43,6 +67,14 @@ impl<T: Resource + ?Sized> Resource for Arc<T> {
 }
 
 /// The description of a resource for clients.
+///
+/// ```
+/// use onetool_core::ResourceSpec;
+///
+/// let mut spec = ResourceSpec::new("users://{id}", "user");
+/// spec.mime_type = Some("application/json".into());
+/// assert!(spec.uri.has_variables());
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceSpec {
     /// The URI; with variables, this is a resource template.
@@ -66,6 +98,14 @@ impl ResourceSpec {
 }
 
 /// A client's request to read a resource.
+///
+/// ```
+/// use onetool_core::{CallContext, ReadRequest, ResourceContents, resource_fn};
+///
+/// let user = resource_fn("users://{id}", "user", |request: ReadRequest, _: CallContext| async move {
+///     ResourceContents::text(format!("user {}", request.values["id"]), "text/plain")
+/// });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadRequest {
     /// The requested URI.
@@ -74,7 +114,15 @@ pub struct ReadRequest {
     pub values: BTreeMap<String, String>,
 }
 
-/// A return type of resource handlers.
+/// A return type of resource handlers: contents, several contents, or a `Result` of these.
+///
+/// ```
+/// use onetool_core::{IntoResourceContents, ResourceContents};
+///
+/// let contents = ResourceContents::text("# Read me", "text/markdown").into_resource_contents()?;
+/// assert_eq!(contents.len(), 1);
+/// # Ok::<(), onetool_core::ResourceError>(())
+/// ```
 pub trait IntoResourceContents {
     /// Converts the value to contents.
     ///
@@ -110,6 +158,16 @@ type Handler = Box<
 >;
 
 /// A resource made from a closure; see [`resource_fn`]. All closures have this one type, so an array can hold several.
+///
+/// ```
+/// use onetool_core::{CallContext, ReadRequest, ResourceContents, ResourceFn, resource_fn};
+///
+/// fn readme() -> ResourceFn {
+///     let read = |_: ReadRequest, _: CallContext| async { ResourceContents::text("# Read me", "text/markdown") };
+///     resource_fn("docs://readme", "readme", read).description("How to start.").mime_type("text/markdown")
+/// }
+/// # readme();
+/// ```
 pub struct ResourceFn {
     spec: ResourceSpec,
     handler: Handler,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Maximum length of a compared name, in characters. Longer names are rarely typed by hand, and the cost of a comparison
 /// is the product of both lengths.
-pub const MAX_COMPARED_CHARS: usize = 64;
+const MAX_COMPARED_CHARS: usize = 64;
 
 /// Maximum length of a name in an error message, in characters.
 const MAX_ABBREVIATED_CHARS: usize = 200;
@@ -17,8 +17,8 @@ const MAX_WORK: usize = 4_000_000;
 
 /// Returns the names most similar to `typed`, best first.
 ///
-/// Ignores case, and treats the word separators `.`, `-` and `_` as equal. A name longer than [`MAX_COMPARED_CHARS`] is
-/// similar to nothing.
+/// Ignores case, and treats the word separators `.`, `-` and `_` as equal. A name of more than 64 characters
+/// is similar to nothing.
 ///
 /// ```
 /// let names = ["brave.web_search", "web.fetch"];
@@ -60,8 +60,8 @@ pub fn similar_items<'a, T: Ord + Copy>(
     items
 }
 
-/// Returns the similarity of two words, from 0 to 1 (equal except for case). A word longer than
-/// [`MAX_COMPARED_CHARS`] is similar to nothing.
+/// Returns the similarity of two words, from 0 to 1 (equal except for case). A word of more than 64
+/// characters is similar to nothing.
 pub fn similarity(left: &str, right: &str) -> f64 {
     match (comparable(left), comparable(right)) {
         (Some(left), Some(right)) if may_be_similar(&left, &right) => score(&left, &right),

@@ -13,6 +13,26 @@ use crate::{
 };
 
 /// A function that a model can call.
+///
+/// Most tools are closures, see [`tool_fn`].
+///
+/// ```
+/// use onetool_core::{BoxFuture, CallContext, JsonObject, Tool, ToolError, ToolOutput, ToolSpec};
+///
+/// struct Ping(ToolSpec);
+///
+/// impl Tool for Ping {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///
+///     fn call<'a>(&'a self, _: JsonObject, _: &'a CallContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+///         Box::pin(async { Ok(ToolOutput::text("pong")) })
+///     }
+/// }
+///
+/// let tool = Ping(ToolSpec::new("demo.ping", "Returns pong."));
+/// ```
 pub trait Tool: Send + Sync + 'static {
     /// Returns the tool's description for clients.
     fn spec(&self) -> &ToolSpec;
@@ -40,6 +60,13 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 }
 
 /// The description of a tool for clients.
+///
+/// ```
+/// use onetool_core::{ToolAnnotations, ToolSpec};
+///
+/// let spec = ToolSpec::new("orders.list", "Lists orders.").with_annotations(ToolAnnotations::read_only());
+/// assert_eq!(spec.name.pack(), Some("orders"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// The canonical name.
@@ -118,6 +145,13 @@ impl ToolSpec {
 }
 
 /// Hints about a tool's effects, named as in MCP. Hints that are not set are omitted.
+///
+/// ```
+/// use onetool_core::ToolAnnotations;
+///
+/// let hints = ToolAnnotations { idempotent_hint: Some(true), ..ToolAnnotations::read_only() };
+/// assert!(!hints.is_empty());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolAnnotations {
@@ -158,7 +192,15 @@ impl ToolAnnotations {
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
 
-/// A return type of tool handlers.
+/// A return type of tool handlers: text, data, content blocks, a [`ToolOutput`], `()`, or a `Result` of these.
+///
+/// ```
+/// use onetool_core::IntoToolOutput;
+///
+/// let output = "hello".into_tool_output()?;
+/// assert_eq!(output.content[0].as_text(), Some("hello"));
+/// # Ok::<(), onetool_core::ToolError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a tool handler cannot return `{Self}`",
     note = "return text, data in `Json` or a `serde_json::Value`, content blocks, a `ToolOutput`, `()`, or a `Result` of these"
@@ -262,6 +304,16 @@ type Handler =
 /// A tool made from a closure; see [`tool_fn`] and [`dynamic_tool`].
 ///
 /// All closures have this one type, so an array or a `Vec` can hold several.
+///
+/// ```
+/// use onetool_core::{CallContext, ToolAnnotations, ToolFn, tool_fn};
+///
+/// let tools: [ToolFn; 2] = [
+///     tool_fn("demo.ping", "Returns pong.", |(): (), _: CallContext| async { "pong" }),
+///     tool_fn("demo.time", "Returns the time.", |(): (), _: CallContext| async { "noon" })
+///         .annotations(ToolAnnotations::read_only()),
+/// ];
+/// ```
 pub struct ToolFn<D = Undeclared> {
     spec: ToolSpec,
     handler: Handler,

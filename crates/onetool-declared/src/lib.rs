@@ -23,6 +23,7 @@ pub use template::TemplateError;
 /// A declaration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot declare '{name}'")]
+#[non_exhaustive]
 pub struct DeclareError {
     /// The tool or prompt.
     pub name: String,

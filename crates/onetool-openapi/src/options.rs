@@ -17,6 +17,7 @@ use url::Url;
 /// options.include.tags = vec!["issues".into()];
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ApiOptions {
     /// The pack that the tools belong to.
     pub name: String,
@@ -93,6 +94,7 @@ impl From<&ApiOptions> for PlanOptions {
 
 /// Size limits for documents and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Maximum size of a description, and of each document it refers to.
     pub document_bytes: usize,

@@ -24,6 +24,7 @@ const MAX_ENTRIES: usize = 20_000;
 
 /// Why a file cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProtectedReason {
     /// It is part of onetool's configuration or state.
     #[error("it belongs to onetool itself (configuration, secrets or state), which no tool can open")]

@@ -16,6 +16,7 @@ use crate::breaker::Permit;
 use crate::exchange::{Failure, exchange};
 use crate::json::take;
 use crate::link::{Link, Phase, UpstreamHandle};
+use crate::scrub;
 
 /// Maximum number of rounds in which an upstream may request input during one call.
 const MAX_ROUNDS: u64 = 10;
@@ -135,7 +136,7 @@ impl UpstreamHandle {
     }
 
     fn failed(&self, what: &str) -> CallError {
-        CallError::Failed(self.scrubber.clean(&format!("server '{}' {what}", self.name)))
+        CallError::Failed(scrub::clean(&self.redactor, &format!("server '{}' {what}", self.name)))
     }
 
     /// Returns the current connection, waiting if it is being established.

@@ -11,6 +11,7 @@ use url::{Host, Url};
 
 /// How to reach one upstream server, with its timeouts and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UpstreamConfig {
     /// The name of the server and of its pack.
     pub name: String,
@@ -92,6 +93,7 @@ impl Default for Timing {
 
 /// How much an upstream may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Maximum size of a message in bytes.
     pub message: usize,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use onetool_core::Redactor;
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{
@@ -26,7 +27,7 @@ use crate::intercept::{ChangedLists, Interceptor};
 use crate::lines::{LineTransport, StdoutProblem};
 use crate::link::Link;
 use crate::process::{ProcessTree, describe_exit};
-use crate::scrub::Scrubber;
+use crate::scrub;
 use crate::start_slots::START_SLOTS;
 use crate::stderr::{LastLines, StderrHistory, StderrSinks, drain};
 use crate::{http, sse};
@@ -124,7 +125,7 @@ pub(crate) struct Connector {
     pub(crate) name: Arc<str>,
     pub(crate) config: UpstreamConfig,
     pub(crate) context: ChildContext,
-    pub(crate) scrubber: Arc<Scrubber>,
+    pub(crate) redactor: Redactor,
     pub(crate) stderr_history: StderrHistory,
     pub(crate) shutdown: CancellationToken,
     /// Whether the server supports only the HTTP+SSE transport of 2024-11-05.
@@ -212,7 +213,7 @@ impl Connector {
             history: self.stderr_history.clone(),
             discover_mentioned: discover_mentioned.clone(),
         };
-        let stderr = tokio::spawn(drain(streams.stderr, self.name.clone(), self.scrubber.clone(), sinks));
+        let stderr = tokio::spawn(drain(streams.stderr, self.name.clone(), self.redactor.clone(), sinks));
         let transport = LineTransport::new(
             self.name.clone(),
             streams.stdout,
@@ -281,7 +282,7 @@ impl Connector {
                     Some(child) => child.stop(reason, self.config.timing.stop_grace).await,
                     None => reason,
                 };
-                Err(ConnectError { reason: self.scrubber.clean(&reason), kind })
+                Err(ConnectError { reason: scrub::clean(&self.redactor, &reason), kind })
             }
         }
     }
@@ -327,7 +328,7 @@ impl Connection {
             Some(child) => child.stop(reason.to_owned(), connector.config.timing.stop_grace).await,
             None => reason.to_owned(),
         };
-        let reason: Arc<str> = connector.scrubber.clean(&reason).into();
+        let reason: Arc<str> = scrub::clean(&connector.redactor, &reason).into();
         self.lost.send_replace(Some(reason.clone()));
         reason
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use onetool_core::Redactor;
 use rmcp::RoleClient;
 use rmcp::model::ServerPeerInfo;
 use rmcp::service::Peer;
@@ -11,7 +12,6 @@ use tokio::time::Instant;
 
 use crate::breaker::Breaker;
 use crate::in_flight::InFlightCalls;
-use crate::scrub::Scrubber;
 
 /// The part of a connection that calls use.
 pub(crate) struct Link {
@@ -55,7 +55,7 @@ pub(crate) enum Phase {
 pub(crate) struct UpstreamHandle {
     pub(crate) name: Arc<str>,
     pub(crate) timeout: Duration,
-    pub(crate) scrubber: Arc<Scrubber>,
+    pub(crate) redactor: Redactor,
     pub(crate) breaker: Breaker,
     pub(crate) phase: watch::Sender<Phase>,
     /// Notified when the operator wants a new attempt now.

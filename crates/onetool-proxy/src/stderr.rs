@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use onetool_core::Redactor;
 use onetool_core::sync::Unpoisoned as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::scrub::{Scrubber, truncate};
+use crate::scrub::truncate;
 
 /// Maximum length of a line that is logged and shown.
 const LINE_MAX: usize = 2000;
@@ -79,7 +80,7 @@ const DISCOVER: &str = "server/discover";
 pub(crate) async fn drain(
     mut stream: impl AsyncRead + Unpin,
     name: Arc<str>,
-    scrubber: Arc<Scrubber>,
+    redactor: Redactor,
     sinks: StderrSinks,
 ) {
     let mut log = RateLimitedLog { name, period_start: Instant::now(), logged: 0, skipped: 0 };
@@ -92,20 +93,20 @@ pub(crate) async fn drain(
             let room = READ_MAX - line.len();
             line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
-                finish_line(&mut line, &mut log, &scrubber, &sinks);
+                finish_line(&mut line, &mut log, &redactor, &sinks);
             }
         }
         if count == 0 {
-            finish_line(&mut line, &mut log, &scrubber, &sinks);
+            finish_line(&mut line, &mut log, &redactor, &sinks);
             return log.start_period();
         }
     }
 }
 
-fn finish_line(line: &mut Vec<u8>, log: &mut RateLimitedLog, scrubber: &Scrubber, sinks: &StderrSinks) {
-    let text = scrubber.scrub(String::from_utf8_lossy(line).trim());
+fn finish_line(line: &mut Vec<u8>, log: &mut RateLimitedLog, redactor: &Redactor, sinks: &StderrSinks) {
+    let line_text = String::from_utf8_lossy(line);
+    let text = redactor.scrub(line_text.trim());
     let text = truncate(&text, LINE_MAX);
-    line.clear();
     if text.contains(DISCOVER) {
         sinks.discover_mentioned.cancel();
     }
@@ -114,6 +115,7 @@ fn finish_line(line: &mut Vec<u8>, log: &mut RateLimitedLog, scrubber: &Scrubber
         sinks.history.push(text);
         log.line(text);
     }
+    line.clear();
 }
 
 struct RateLimitedLog {

@@ -14,7 +14,7 @@ use crate::config::UpstreamConfig;
 use crate::connect::Connector;
 use crate::context::ChildContext;
 use crate::link::{Phase, UpstreamHandle};
-use crate::scrub::Scrubber;
+use crate::scrub;
 use crate::snapshot::{Snapshot, State};
 use crate::stderr::StderrHistory;
 use crate::supervisor::Supervisor;
@@ -45,11 +45,11 @@ impl Upstream {
         let should_connect = state == State::Connecting;
         let (snapshot, watched) = watch::channel(Arc::new(Snapshot::new(state)));
         let (reconnect, shutdown) = (Arc::new(Notify::new()), CancellationToken::new());
-        let scrubber = Arc::new(Scrubber::from_transport(&config.transport));
+        let redactor = scrub::redactor(&config.transport);
         let upstream = Arc::new(UpstreamHandle {
             name: name.clone(),
             timeout: config.timeout,
-            scrubber: scrubber.clone(),
+            redactor: redactor.clone(),
             breaker: Breaker::new(config.timing.breaker_failures, config.timing.breaker_pause),
             phase: watch::channel(Phase::Connecting).0,
             reconnect: reconnect.clone(),
@@ -62,7 +62,7 @@ impl Upstream {
                 name: name.clone(),
                 config,
                 context,
-                scrubber,
+                redactor,
                 stderr_history: stderr_history.clone(),
                 shutdown: shutdown.clone(),
                 uses_sse: AtomicBool::new(false),

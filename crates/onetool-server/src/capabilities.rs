@@ -3,7 +3,16 @@
 use crate::catalog::Catalog;
 
 /// The capabilities that a server declares to its clients.
+///
+/// ```
+/// use onetool_server::Server;
+///
+/// let capabilities = Server::builder().logging().build()?.capabilities();
+/// assert!(capabilities.logging && !capabilities.prompts);
+/// # Ok::<(), onetool_server::RegisterError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capabilities {
     /// Whether the server has a resource or resource template.
     pub resources: bool,

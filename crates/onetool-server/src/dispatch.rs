@@ -18,6 +18,18 @@ use crate::current::Current;
 use crate::sanitize;
 
 /// A call that did not produce an output.
+///
+/// ```
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// use onetool_server::{CallContext, CallError, JsonObject, Server};
+///
+/// let server = Server::builder().build()?;
+/// let result = server.call("demo.hello", JsonObject::new(), CallContext::detached()).await;
+/// assert!(matches!(result, Err(CallError::Unknown(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {

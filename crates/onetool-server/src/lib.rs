@@ -1,4 +1,4 @@
-//! An MCP server of tools, resources and prompts, over stdio and streamable HTTP.
+//! A server library for the Model Context Protocol (MCP): tools, resources and prompts over stdio and streamable HTTP.
 //!
 //! ```no_run
 //! use onetool_server::{CallContext, Server, tool_fn};
@@ -19,23 +19,30 @@
 //! # }
 //! ```
 //!
-//! The crate `onetool` builds a gateway on it: other servers, APIs, Python and a page, from a configuration.
+//! All items of `onetool-core` are re-exported. [`http`] serves over HTTP, alone or in an existing axum application. The
+//! crate `onetool` adds a gateway: other servers, APIs, Python and a web page, with a configuration file.
 
 mod capabilities;
+#[doc(hidden)]
 pub mod catalog;
 mod discover;
+#[doc(hidden)]
 pub mod dispatch;
 pub mod http;
+#[doc(hidden)]
 pub mod mcp;
 mod read;
+#[doc(hidden)]
 pub mod sanitize;
 mod server;
 
 pub use onetool_core::*;
 
 pub use capabilities::Capabilities;
-pub use catalog::{Catalog, RegisterError, Source};
+pub use catalog::{Catalog, Entry, RegisterError, Source, UnknownName};
 pub use dispatch::CallError;
 pub use mcp::ServeError;
 pub use read::ReadError;
-pub use server::{Server, ServerBuilder, Wait, WeakServer};
+#[doc(hidden)]
+pub use server::Wait;
+pub use server::{Server, ServerBuilder, WeakServer};

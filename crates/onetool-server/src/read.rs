@@ -18,6 +18,18 @@ use onetool_core::media_type;
 const PROMPTS_LISTED: usize = 20;
 
 /// A resource that could not be read, or a prompt that could not be rendered.
+///
+/// ```
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// use onetool_server::{CallContext, JsonObject, ReadError, Server};
+///
+/// let server = Server::builder().build()?;
+/// let result = server.get_prompt("review", JsonObject::new(), CallContext::detached()).await;
+/// assert!(matches!(result, Err(ReadError::UnknownPrompt { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {

@@ -33,7 +33,17 @@ const MAX_SUBSCRIPTIONS: usize = 20_000;
 /// Says whether there is something to wait for before the catalog is looked at, and waits.
 pub type Wait = Box<dyn Fn() -> Option<BoxFuture<'static, ()>> + Send + Sync>;
 
-/// A server of tools, resources and prompts. Cheap to clone; all clones are the same server.
+/// An MCP server of tools, resources and prompts. Cheap to clone; all clones are the same server.
+///
+/// ```
+/// use onetool_server::{CallContext, Server, tool_fn};
+///
+/// let server = Server::builder().name("demo").build()?;
+/// server.register_tool(tool_fn("demo.ping", "Returns pong.", |(): (), _: CallContext| async { "pong" }))?;
+/// assert_eq!(server.catalog().tools().count(), 1);
+/// assert!(server.unregister_tool("demo.ping"));
+/// # Ok::<(), onetool_server::RegisterError>(())
+/// ```
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
@@ -125,11 +135,13 @@ impl Server {
     }
 
     /// Waits until a client has introduced itself: the moment for what need not delay the answer to that.
+    #[doc(hidden)]
     pub async fn greeted(&self) {
         self.inner.greeted.cancelled().await;
     }
 
     /// Notes that a client has introduced itself.
+    #[doc(hidden)]
     pub fn note_greeting(&self) {
         self.inner.greeted.cancel();
     }
@@ -178,6 +190,7 @@ impl Server {
     ///
     /// # Errors
     /// As [`Server::call`]; the tool exists.
+    #[doc(hidden)]
     pub async fn call_entry(
         &self,
         catalog: &Catalog,
@@ -272,11 +285,13 @@ impl Server {
     }
 
     /// Returns how the server presents itself, and its limits.
+    #[doc(hidden)]
     pub fn options(&self) -> Arc<Options> {
         self.inner.options.get()
     }
 
     /// Changes the options; sessions under way keep what they were told.
+    #[doc(hidden)]
     pub fn change_options(&self, change: impl FnOnce(&mut Options)) {
         let mut options = Options::clone(&self.options());
         change(&mut options);
@@ -301,6 +316,7 @@ impl Server {
     }
 
     /// Counts the answers that clients still wait for.
+    #[doc(hidden)]
     pub fn answers_due(&self) -> &TaskTracker {
         &self.inner.answers_due
     }
@@ -311,6 +327,7 @@ impl Server {
     }
 
     /// Hears of every change of the catalog.
+    #[doc(hidden)]
     pub fn changes(&self) -> watch::Receiver<Change> {
         self.inner.catalog.subscribe()
     }
@@ -320,6 +337,7 @@ impl Server {
     }
 
     /// Returns the catalog in force, which can be replaced.
+    #[doc(hidden)]
     pub fn shared_catalog(&self) -> &SharedCatalog {
         &self.inner.catalog
     }
@@ -338,6 +356,7 @@ impl Server {
     ///
     /// # Errors
     /// When the name is taken or cannot be used, or the input schema is none.
+    #[doc(hidden)]
     pub fn add_tool(&self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
         self.inner.catalog.edit(Change::TOOLS, |catalog| catalog.add_tool(tool, source))
     }
@@ -362,7 +381,18 @@ impl ToolsProvider for Server {
     }
 }
 
-/// A handle that does not keep the server alive.
+/// A handle that does not keep the server alive, for handlers that use the server they are registered in.
+///
+/// ```
+/// use onetool_server::Server;
+///
+/// let server = Server::builder().build()?;
+/// let weak = server.downgrade();
+/// assert!(weak.upgrade().is_some());
+/// drop(server);
+/// assert!(weak.upgrade().is_none());
+/// # Ok::<(), onetool_server::RegisterError>(())
+/// ```
 #[derive(Clone)]
 pub struct WeakServer(Weak<Inner>);
 
@@ -377,6 +407,19 @@ impl WeakServer {
 pub(crate) type Finish = fn(&Server) -> Result<(), RegisterError>;
 
 /// Builds a [`Server`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use onetool_server::Server;
+///
+/// let server = Server::builder()
+///     .name("weather")
+///     .instructions("Use metric units.")
+///     .call_timeout(Duration::from_secs(30))
+///     .build()?;
+/// # Ok::<(), onetool_server::RegisterError>(())
+/// ```
 pub struct ServerBuilder {
     options: Options,
     reserved: Vec<&'static str>,
@@ -527,6 +570,7 @@ impl ServerBuilder {
 
     /// Keeps names (or whole packs) for the gateway itself.
     #[must_use]
+    #[doc(hidden)]
     pub fn reserved(mut self, names: &[&'static str]) -> Self {
         self.reserved.extend(names);
         self

@@ -19,6 +19,7 @@ const TEMPLATE: &str = include_str!("../assets/index.html");
 /// Options that are rendered into the page. The page contains no data.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PageOptions {
     /// The title.
     pub title: String,
@@ -29,6 +30,13 @@ pub struct PageOptions {
     /// Whether to show every view of a gateway, or only tools.
     #[serde(rename = "gateway")]
     pub is_gateway: bool,
+}
+
+impl PageOptions {
+    /// Creates the options of a page that shows tools and cannot call them.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), allow_execute: false, execute_hint: String::new(), is_gateway: false }
+    }
 }
 
 /// Returns the routes of the page and its assets under a prefix such as `/ui`, or at the root if it is empty. They are

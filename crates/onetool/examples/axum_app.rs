@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // Access control applies only to the nested routes: a bearer token, and no foreign Host or Origin.
     let access = Access::with_token("change-me").allow_hosts(["shop.example.org".to_owned()]);
-    let options = HttpOptions { access, ..HttpOptions::default() };
+    let options = HttpOptions::new(access);
     let page = move || async move { format!("visit {}\n", visits.fetch_add(1, Ordering::Relaxed) + 1) };
     let app = Router::new().route("/", get(page)).nest("/agents", router(&server, options));
 

@@ -104,7 +104,7 @@ async fn start_server() -> Result<String, Box<dyn Error>> {
     server.register_tool(tool_fn("demo.hello", "Greets a person.", hello))?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
-    let options = HttpOptions { access: Access::with_token("secret"), ..HttpOptions::default() };
+    let options = HttpOptions::new(Access::with_token("secret"));
     tokio::spawn(async move {
         let never = CancellationToken::new();
         onetool::http::serve(&server, listener, options, never, Duration::ZERO).await

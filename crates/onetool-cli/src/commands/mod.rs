@@ -112,8 +112,9 @@ fn dispatch(environment: &Environment, arguments: Arguments) -> Result<ExitCode,
 
 /// Returns the options of a gateway that reloads its configuration through `reader`.
 fn gateway_options(reader: &ConfigReader, config: &Config) -> GatewayOptions {
-    let options = reader.environment().gateway_options(config);
+    let mut options = reader.environment().gateway_options(config);
     let reader = reader.clone();
     let load = move || reader.reload().map_err(|error| error.message_with_hints());
-    GatewayOptions { load: Some(Arc::new(load)), ..options }
+    options.load = Some(Arc::new(load));
+    options
 }

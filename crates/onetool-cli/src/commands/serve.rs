@@ -48,7 +48,8 @@ pub(crate) fn run(reader: &ConfigReader, args: Serve) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let operator_reload = Some(format!("kill -HUP {}", std::process::id()));
-        let options = GatewayOptions { operator_reload, ..super::gateway_options(reader, &config) };
+        let mut options = super::gateway_options(reader, &config);
+        options.operator_reload = operator_reload;
         let gateway = Gateway::new(config, options)?;
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
@@ -137,7 +138,10 @@ fn http_source(reader: ConfigReader, current: (TokenConfig, Access), address: So
         let hosts = config.http.allowed_hosts.iter().cloned().chain(own_host);
         let origins = config.http.allowed_origins.iter().cloned();
         let access = current.1.clone().allow_hosts(hosts).allow_origins(origins);
-        HttpOptions { access, max_body: config.http.max_body.size(), connections: config.http.connections() }
+        let mut options = HttpOptions::new(access);
+        options.max_body = config.http.max_body.size();
+        options.connections = config.http.connections();
+        options
     })
 }
 

@@ -26,6 +26,13 @@ const EXPLAIN_LIMIT: WorkLimit =
     WorkLimit { steps: 100_000, stack_bytes: usize::MAX, time: Duration::from_millis(500) };
 
 /// A mismatch between a value and its schema.
+///
+/// ```
+/// use onetool_core::ArgumentError;
+///
+/// let error = ArgumentError::at_root("\"id\" is a required property", "required");
+/// assert!(error.path.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArgumentError {
     /// The location, as a JSON Pointer; empty for the value itself.

@@ -48,7 +48,11 @@ fn prx_1_7_invalid_configurations_are_rejected_with_the_reason() {
             Transport::Stdio { command: command.into(), args: vec![], env, directory: None },
         )
     };
-    let named = |name: &str| UpstreamConfig { name: name.into(), ..scripted(&[]) };
+    let named = |name: &str| {
+        let mut config = scripted(&[]);
+        config.name = name.into();
+        config
+    };
     let cases = [
         (named("a.b"), "server name 'a.b' contains a dot; use '_' or '-' instead"),
         (named(""), "server name '' is not a valid pack name"),
@@ -76,7 +80,9 @@ async fn a5_a_rejected_configuration_is_never_connected_and_its_state_has_the_re
         Upstream::start(http("http://example.org/mcp", &[("Authorization", "Bearer x")]), unguarded());
     let state = upstream.snapshot().state.clone();
     assert!(matches!(&state, State::Failed { reason } if reason.contains("unencrypted")), "{state}");
-    let disabled = Upstream::start(UpstreamConfig { enabled: false, ..scripted(&[]) }, unguarded());
+    let mut disabled = scripted(&[]);
+    disabled.enabled = false;
+    let disabled = Upstream::start(disabled, unguarded());
     assert_eq!(disabled.snapshot().state, State::Disabled);
     upstream.shut_down().await;
     disabled.shut_down().await;

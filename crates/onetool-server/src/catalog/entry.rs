@@ -11,7 +11,14 @@ use super::RegisterError;
 use super::check::Check;
 use super::listed::{descriptive_output, listed_output, listed_schema};
 
-/// Where a tool, resource or prompt comes from.
+/// The source of a tool, resource or prompt.
+///
+/// ```
+/// use onetool_server::Source;
+///
+/// assert!(Source::Proxy("github".into()).is_remote());
+/// assert_eq!(Source::Code.to_string(), "local");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
@@ -84,7 +91,17 @@ impl fmt::Display for Source {
     }
 }
 
-/// One tool in the catalog.
+/// A tool in the catalog.
+///
+/// ```
+/// # use onetool_server::{CallContext, JsonObject, Server, tool_fn};
+/// # let hello = tool_fn("demo.hello", "Says hello.", |(): (), _: CallContext| async { "hello" });
+/// let server = Server::builder().extra_tools([hello]).build()?;
+/// let catalog = server.catalog();
+/// let entry = catalog.get("demo.hello").expect("it was added");
+/// assert_eq!((entry.flat_name(), entry.spec().description.as_str()), ("demo_hello", "Says hello."));
+/// # Ok::<(), onetool_server::RegisterError>(())
+/// ```
 pub struct Entry {
     tool: Arc<dyn Tool>,
     flat_name: Arc<str>,

@@ -3,6 +3,15 @@
 use onetool_core::{NameError, ToolName};
 
 /// A tool, resource or prompt that cannot be registered. Existing registrations do not change.
+///
+/// ```
+/// use onetool_server::{CallContext, RegisterError, Server, tool_fn};
+///
+/// let hello = || tool_fn("demo.hello", "Says hello.", |(): (), _: CallContext| async { "hello" });
+/// let server = Server::builder().extra_tools([hello()]).build()?;
+/// assert!(matches!(server.register_tool(hello()), Err(RegisterError::DuplicateTool { .. })));
+/// # Ok::<(), RegisterError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -73,7 +82,16 @@ pub enum RegisterError {
 }
 
 /// The name of a tool that does not exist, with suggestions.
+///
+/// ```
+/// use onetool_server::UnknownName;
+///
+/// let mut unknown = UnknownName::plain("demo.helo");
+/// unknown.similar.push("demo.hello".into());
+/// assert_eq!(unknown.to_string(), "tool not found: 'demo.helo'; did you mean 'demo.hello'?");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[error("tool not found: '{name}'{}", self.hint())]
 pub struct UnknownName {
     /// The requested name.

@@ -26,6 +26,16 @@ pub use remote::Offer;
 pub use shared::{Change, SharedCatalog};
 
 /// A snapshot of all tools, resources and prompts, in the order of their registration.
+///
+/// ```
+/// # use onetool_server::{CallContext, JsonObject, Server, tool_fn};
+/// # let hello = tool_fn("demo.hello", "Says hello.", |(): (), _: CallContext| async { "hello" });
+/// let server = Server::builder().extra_tools([hello]).build()?;
+/// let catalog = server.catalog();
+/// assert!(catalog.get("demo.hello").is_some());
+/// assert_eq!(catalog.resolve("demo.helo").err().map(|unknown| unknown.similar), Some(vec!["demo.hello".into()]));
+/// # Ok::<(), onetool_server::RegisterError>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Catalog {
     tools: IndexMap<ToolName, Arc<Entry>>,
@@ -44,6 +54,7 @@ pub struct Catalog {
 
 /// The operator's settings for tools, in addition to what their sources define.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Rules {
     /// Which tools may be called.
     pub policy: Policy,

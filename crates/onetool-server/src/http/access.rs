@@ -18,6 +18,14 @@ use super::connections::Authorized;
 ///
 /// Only known hosts and origins are allowed, so that a website cannot reach a server on its visitor's machine. Loopback
 /// hosts and origins are always known.
+///
+/// ```
+/// use onetool_server::http::Access;
+///
+/// let access = Access::with_token("change-me")
+///     .allow_hosts(["tools.example.org".to_owned()])
+///     .allow_origins(["https://app.example.org".to_owned()]);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     token: Option<Token>,

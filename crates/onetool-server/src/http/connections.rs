@@ -10,7 +10,18 @@ use onetool_core::sync::Unpoisoned as _;
 use tokio_util::sync::CancellationToken;
 
 /// Limits on the number of connections and on their timeouts.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use onetool_server::http::ConnectionLimits;
+///
+/// let mut limits = ConnectionLimits::default();
+/// limits.max = 100;
+/// limits.idle_timeout = Duration::from_secs(30);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConnectionLimits {
     /// Maximum number of open connections.
     pub max: usize,

@@ -25,6 +25,7 @@ use crate::Server;
 use crate::mcp::McpHttp;
 
 /// Default for the maximum size of a request body, in bytes.
+#[doc(hidden)]
 pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// Maximum length of a profile name, because it is stored with everything that belongs to its callers.
@@ -34,7 +35,15 @@ const MAX_PROFILE: usize = 64;
 const FINAL_READ: Duration = Duration::from_secs(1);
 
 /// Options of the HTTP server.
+///
+/// ```
+/// use onetool_server::http::{Access, HttpOptions};
+///
+/// let mut options = HttpOptions::new(Access::with_token("change-me"));
+/// options.max_body = 1024 * 1024;
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct HttpOptions {
     /// The access rules.
     pub access: Access,
@@ -44,13 +53,17 @@ pub struct HttpOptions {
     pub connections: ConnectionLimits,
 }
 
+impl HttpOptions {
+    /// Creates options with the default limits.
+    pub fn new(access: Access) -> Self {
+        Self { access, max_body: DEFAULT_MAX_BODY, connections: ConnectionLimits::default() }
+    }
+}
+
+/// Access without a token, from this machine only, and the default limits.
 impl Default for HttpOptions {
     fn default() -> Self {
-        Self {
-            access: Access::default(),
-            max_body: DEFAULT_MAX_BODY,
-            connections: ConnectionLimits::default(),
-        }
+        Self::new(Access::default())
     }
 }
 
@@ -71,6 +84,7 @@ pub fn router(server: &Server, options: HttpOptions) -> Router {
 
 /// Routes that the gateway adds to those of the server.
 #[derive(Debug, Default)]
+#[doc(hidden)]
 pub struct ExtraRoutes {
     /// Routes for authorized callers; each request has its [`Caller`] in its extensions.
     pub protected: Router,
@@ -80,6 +94,7 @@ pub struct ExtraRoutes {
 
 /// Creates all routes behind one access layer, which checks host and origin for every route, and the token for every
 /// route but the open ones.
+#[doc(hidden)]
 pub fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, extra: ExtraRoutes) -> Router {
     let protected = Router::new()
         .route("/mcp", any(default_profile))
@@ -102,6 +117,24 @@ pub fn routes(server: &Server, options: HttpOptions, mcp: McpHttp, extra: ExtraR
 ///
 /// # Errors
 /// None yet: an error of a connection ends only that connection.
+///
+/// ```no_run
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+///
+/// use onetool_server::Server;
+/// use onetool_server::http::{Access, HttpOptions, serve};
+/// use tokio::net::TcpListener;
+/// use tokio_util::sync::CancellationToken;
+///
+/// let server = Server::builder().build()?;
+/// let listener = TcpListener::bind("127.0.0.1:8080").await?;
+/// let options = HttpOptions::new(Access::with_token("change-me"));
+/// let stop = CancellationToken::new();
+/// serve(&server, listener, options, stop, Duration::from_secs(30)).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn serve(
     server: &Server,
     listener: TcpListener,
@@ -115,6 +148,7 @@ pub async fn serve(
 }
 
 /// Serves routes like [`serve`]. Calls `limits` for every new connection.
+#[doc(hidden)]
 pub async fn serve_routes(
     server: &Server,
     routes: Router,

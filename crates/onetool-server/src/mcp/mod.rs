@@ -42,6 +42,18 @@ impl Wire {
 const TOO_HEAVY: &str = "the message would take more than 128 MiB of memory";
 
 /// A session that failed.
+///
+/// ```
+/// # async fn serve(server: onetool_server::Server) {
+/// use onetool_server::ServeError;
+///
+/// match server.serve_stdio().await {
+///     Ok(()) => {}
+///     Err(ServeError::Handshake { reason }) => eprintln!("the client does not speak MCP: {reason}"),
+///     Err(error) => eprintln!("{error}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {

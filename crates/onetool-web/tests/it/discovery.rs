@@ -126,7 +126,7 @@ async fn web_3_4_a_provider_that_fails_or_panics_is_500_and_the_server_keeps_run
     let count = Arc::new(AtomicUsize::new(0));
     let seen = count.clone();
     let provider = move || match seen.fetch_add(1, Ordering::SeqCst) {
-        0 => Err(ProviderError { reason: "the registry is offline".into() }),
+        0 => Err(ProviderError::new("the registry is offline")),
         1 => panic!("on purpose"),
         _ => Ok(vec![echo("fine")]),
     };

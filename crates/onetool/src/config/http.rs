@@ -74,14 +74,14 @@ impl Default for HttpConfig {
 impl HttpConfig {
     /// Returns the limits for connections.
     pub fn connections(&self) -> ConnectionLimits {
-        ConnectionLimits {
-            max: self.max_connections.size(),
-            max_per_address: self.max_connections_per_address.size(),
-            header_timeout: *self.header_timeout,
-            body_timeout: *self.body_timeout,
-            idle_timeout: *self.idle_timeout,
-            write_timeout: *self.write_timeout,
-        }
+        let mut limits = ConnectionLimits::default();
+        limits.max = self.max_connections.size();
+        limits.max_per_address = self.max_connections_per_address.size();
+        limits.header_timeout = *self.header_timeout;
+        limits.body_timeout = *self.body_timeout;
+        limits.idle_timeout = *self.idle_timeout;
+        limits.write_timeout = *self.write_timeout;
+        limits
     }
 
     pub(super) fn read(section: &Section<'_>) -> Result<Self, ConfigError> {

@@ -16,6 +16,7 @@ pub struct NotifyConfig {
 /// A pattern of topics and its file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TopicConfig {
     /// Pattern for topics: `*` matches anything but `:`, `**` matches anything.
     pub pattern: NonEmpty,

@@ -75,6 +75,7 @@ pub type LoadConfig = Arc<dyn Fn() -> Result<Config, String> + Send + Sync>;
 
 /// What the program around the gateway hands in: the library itself reads neither environment nor working directory.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub struct GatewayOptions {
     /// What child processes inherit: `PATH`, `HOME` and the locale.
     pub children: ChildEnvironment,
@@ -565,13 +566,13 @@ fn rules(
         GatewayError::Alias { at, error }
     })?;
     let snippets = Snippets::new(&config.snippets).with_shipped(shipped(|pack| catalog.has_bundle(pack)));
-    Ok(Rules {
-        policy: config.policy.clone(),
-        docs,
-        renames: config.renames.clone(),
-        pinned: config.search.pinned.iter().cloned().collect(),
-        attached: Some(Arc::new(Shortcuts { aliases: Arc::new(aliases), snippets: Arc::new(snippets) })),
-    })
+    let mut rules = Rules::default();
+    rules.policy = config.policy.clone();
+    rules.docs = docs;
+    rules.renames = config.renames.clone();
+    rules.pinned = config.search.pinned.iter().cloned().collect();
+    rules.attached = Some(Arc::new(Shortcuts { aliases: Arc::new(aliases), snippets: Arc::new(snippets) }));
+    Ok(rules)
 }
 
 fn is_of_source(config: &Config, name: &str) -> bool {

@@ -165,7 +165,9 @@ fn gateway_with(setup: Setup) -> Gateway {
         .shared_catalog()
         .replace(|catalog| {
             let docs = [("brave.web_search".to_owned(), docs)].into();
-            catalog.set_rules(Rules { docs, ..Rules::default() });
+            let mut rules = Rules::default();
+            rules.docs = docs;
+            catalog.set_rules(rules);
             Ok::<_, ()>(())
         })
         .unwrap();

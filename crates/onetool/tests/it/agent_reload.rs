@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use onetool::config::PendingChanges;
-use onetool::http::{Access, HttpOptions};
+use onetool::http::HttpOptions;
 use onetool::{Gateway, GatewayOptions, HttpSource, config};
 use onetool_testkit::{Client, Era, HttpServer};
 use serde_json::{Value, json};
@@ -25,14 +25,12 @@ impl Fixture {
         let path = folder.path().join("onetool.yaml");
         fs::write(&path, yaml).unwrap();
         let load = move || config::load(&path, &|_| None).map_err(|error| error.report());
-        let options = GatewayOptions {
-            worker: Some(onetool_testkit::worker()),
-            directory: folder.path().to_owned(),
-            storage: Some(folder.path().join("first.db")),
-            load: Some(Arc::new(load.clone())),
-            operator_reload: Some("kill -HUP 4711".into()),
-            ..options()
-        };
+        let mut options = options();
+        options.worker = Some(onetool_testkit::worker());
+        options.directory = folder.path().to_owned();
+        options.storage = Some(folder.path().join("first.db"));
+        options.load = Some(Arc::new(load.clone()));
+        options.operator_reload = Some("kill -HUP 4711".into());
         let gateway = Gateway::new(load().unwrap(), options).unwrap();
         Self { folder, gateway }
     }
@@ -127,10 +125,11 @@ async fn d4_ot_reload_moves_the_storage() {
 #[tokio::test]
 async fn d4_ot_reload_applies_http_settings_and_names_what_needs_a_restart() {
     let it = Fixture::new("http: {title: before}\n");
-    let options = HttpSource::following(|config| HttpOptions {
-        access: Access::default(),
-        max_body: config.http.max_body.size(),
-        connections: config.http.connections(),
+    let options = HttpSource::following(|config| {
+        let mut options = HttpOptions::default();
+        options.max_body = config.http.max_body.size();
+        options.connections = config.http.connections();
+        options
     });
     let http = HttpServer::start_gateway(&it.gateway, options).await;
     // The session continues when the routes are rebuilt.

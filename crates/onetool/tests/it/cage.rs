@@ -54,7 +54,9 @@ async fn h3_a_hostile_description_affects_only_itself() {
 }
 
 fn gateway_with_worker(folder: &TempDir, yaml: &str, worker: onetool::WorkerCommand) -> Gateway {
-    let options = GatewayOptions { worker: Some(worker), directory: folder.path().to_owned(), ..options() };
+    let mut options = options();
+    options.worker = Some(worker);
+    options.directory = folder.path().to_owned();
     Gateway::new(config(folder.path(), yaml), options).unwrap()
 }
 

@@ -47,8 +47,8 @@ fn with_packs(folder: &Path, yaml: &str) -> Gateway {
 }
 
 async fn http(gateway: &Gateway) -> HttpServer {
-    let options =
-        HttpOptions { access: Access::with_token(TOKEN), max_body: 1 << 20, ..HttpOptions::default() };
+    let mut options = HttpOptions::new(Access::with_token(TOKEN));
+    options.max_body = 1 << 20;
     HttpServer::start(gateway.server(), options).await
 }
 
@@ -454,7 +454,8 @@ async fn pinned_tools_are_on_every_list_from_the_start() {
 
 /// A gateway with a storage file.
 fn with_file(folder: &Path, yaml: &str) -> Gateway {
-    let options = GatewayOptions { storage: Some(folder.join("onetool.db")), ..options() };
+    let mut options = options();
+    options.storage = Some(folder.join("onetool.db"));
     let gateway = Gateway::new(config(folder, yaml), options).unwrap();
     let handler = |_: JsonObject, _: CallContext| async { "done" };
     for (name, description) in [

@@ -15,11 +15,9 @@ use crate::server;
 const TOKEN: &str = "canary-token-0123456789";
 
 async fn with_token(server: &Server) -> HttpServer {
-    HttpServer::start(
-        server,
-        HttpOptions { access: Access::with_token(TOKEN), max_body: 10_000, ..HttpOptions::default() },
-    )
-    .await
+    let mut options = HttpOptions::new(Access::with_token(TOKEN));
+    options.max_body = 10_000;
+    HttpServer::start(server, options).await
 }
 
 #[tokio::test]
@@ -164,7 +162,7 @@ async fn another_profile_has_its_own_path() {
 #[tokio::test]
 async fn a_page_of_an_allowed_origin_may_read_the_responses() {
     let access = Access::with_token(TOKEN).allow_origins(["https://app.example".into()]);
-    let http = HttpServer::start(&server(), HttpOptions { access, ..HttpOptions::default() }).await;
+    let http = HttpServer::start(&server(), HttpOptions::new(access)).await;
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let preflight = client
         .request(reqwest::Method::OPTIONS, http.url("/mcp"))

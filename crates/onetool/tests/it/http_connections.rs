@@ -21,8 +21,9 @@ const SHORT: Duration = Duration::from_millis(50);
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 async fn with_limits(server: &Server, connections: ConnectionLimits) -> HttpServer {
-    let access = Access::with_token(TOKEN);
-    HttpServer::start(server, HttpOptions { access, connections, ..HttpOptions::default() }).await
+    let mut options = HttpOptions::new(Access::with_token(TOKEN));
+    options.connections = connections;
+    HttpServer::start(server, options).await
 }
 
 /// Opens a connection and writes the start of a request.
@@ -116,7 +117,8 @@ async fn h10_a_thousand_half_open_connections_lock_no_one_out() {
 
 #[tokio::test]
 async fn h10_a_head_has_to_arrive_in_time_however_it_trickles() {
-    let limits = ConnectionLimits { header_timeout: SHORT, ..ConnectionLimits::default() };
+    let mut limits = ConnectionLimits::default();
+    limits.header_timeout = SHORT;
     let http = with_limits(&server(), limits).await;
     assert_eq!(exchange(&http, "").await, "", "nothing was sent");
     assert_eq!(exchange(&http, "GET /livez HTTP/1.1\r\nhost: local").await, "", "the head has no end");
@@ -153,8 +155,8 @@ async fn h10_idle_connections_are_closed_and_streams_and_slow_calls_are_not() {
         }
     };
     server.register_tool(tool_fn("demo.wait", "", wait)).unwrap();
-    let limits =
-        ConnectionLimits { idle_timeout: SHORT, header_timeout: SHORT, ..ConnectionLimits::default() };
+    let mut limits = ConnectionLimits::default();
+    (limits.idle_timeout, limits.header_timeout) = (SHORT, SHORT);
     let http = with_limits(&server, limits).await;
     let mut session = Session::open(&http).await;
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "demo_wait"}});
@@ -175,7 +177,8 @@ async fn h10_idle_connections_are_closed_and_streams_and_slow_calls_are_not() {
 
 #[tokio::test]
 async fn h10_a_body_has_to_arrive_in_time() {
-    let limits = ConnectionLimits { body_timeout: SHORT, ..ConnectionLimits::default() };
+    let mut limits = ConnectionLimits::default();
+    limits.body_timeout = SHORT;
     let http = with_limits(&server(), limits).await;
     let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\ncontent-length: 1000\r\n\
@@ -191,7 +194,8 @@ async fn h10_a_client_that_does_not_read_loses_its_connection() {
     let server = server();
     let large = |_: JsonObject, _: CallContext| async { "x".repeat(32 << 20) };
     server.register_tool(tool_fn("demo.large", "", large)).unwrap();
-    let limits = ConnectionLimits { max: 1, write_timeout: SHORT, ..ConnectionLimits::default() };
+    let mut limits = ConnectionLimits::default();
+    (limits.max, limits.write_timeout) = (1, SHORT);
     let http = with_limits(&server, limits).await;
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "demo_large",
         "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -220,7 +224,9 @@ async fn h10_a_client_that_does_not_read_loses_its_connection() {
 #[tokio::test]
 async fn h10_a_new_connection_gets_an_error_when_all_are_in_use() {
     let server = server();
-    let http = with_limits(&server, ConnectionLimits { max: 1, ..ConnectionLimits::default() }).await;
+    let mut limits = ConnectionLimits::default();
+    limits.max = 1;
+    let http = with_limits(&server, limits).await;
     let authorized = format!("GET /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\n\r\n");
     let mut holder = connect(&http, &authorized).await;
     holder.readable().await.unwrap();
@@ -239,7 +245,7 @@ async fn low_1_a_spoofed_host_or_origin_is_rejected_on_every_route() {
     let access = Access::with_token(TOKEN)
         .allow_hosts(["tools.example.org".into(), "bücher.example:8443".into()])
         .allow_origins(["https://app.example.org".into()]);
-    let http = HttpServer::start(&server(), HttpOptions { access, ..HttpOptions::default() }).await;
+    let http = HttpServer::start(&server(), HttpOptions::new(access)).await;
     let request = async |path: &str, lines: &str| {
         let request = format!("GET {path} HTTP/1.1\r\n{lines}connection: close\r\n\r\n");
         let response = exchange(&http, &request).await;

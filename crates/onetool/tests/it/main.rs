@@ -71,7 +71,9 @@ fn gateway(folder: &Path, yaml: &str) -> Gateway {
 /// A gateway that can run code, with the tools that `register` adds.
 fn gateway_with_run(folder: &Path, yaml: &str, register: impl FnOnce(&Server)) -> Gateway {
     let worker = Some(onetool_testkit::worker());
-    let options = GatewayOptions { worker, directory: folder.to_owned(), ..options() };
+    let mut options = options();
+    options.worker = worker;
+    options.directory = folder.to_owned();
     // Aliases may refer to the tools that `register` adds, so those must exist before the aliases are loaded.
     let gateway = Gateway::new(without_aliases(config(folder, yaml)), options).unwrap();
     register(gateway.server());
@@ -95,7 +97,9 @@ async fn beyond_surface(client: &Client) -> Vec<String> {
 /// The gateway options of these tests.
 fn options() -> GatewayOptions {
     let children = ChildEnvironment::from([("PATH", "/usr/local/bin:/usr/bin:/bin")]);
-    GatewayOptions { children, ..GatewayOptions::default() }
+    let mut options = GatewayOptions::default();
+    options.children = children;
+    options
 }
 
 #[test]

@@ -27,8 +27,8 @@ impl Fixture {
         let folder = TempDir::new().unwrap();
         let (sender, shouted) = mpsc::unbounded_channel();
         let gateway = gateway_with_run(folder.path(), yaml, |server| register(server, sender));
-        let options =
-            HttpOptions { access: Access::with_token(TOKEN), max_body: 10_000, ..HttpOptions::default() };
+        let mut options = HttpOptions::new(Access::with_token(TOKEN));
+        options.max_body = 10_000;
         let http = HttpServer::start_gateway(&gateway, options).await;
         Self { _folder: folder, gateway, http, shouted }
     }

@@ -110,7 +110,8 @@ async fn a_broken_pack_is_reported_and_does_not_affect_others() {
     write_pack(folder.path(), "broken.py", "def f(:\n");
     write_pack(folder.path(), "ot.py", "def tools(): ...\n");
     let yaml = "packs: {files: ['packs/*.py', gone.py]}\n";
-    let options = GatewayOptions { worker: Some(worker()), ..options() };
+    let mut options = options();
+    options.worker = Some(worker());
     let gateway = Gateway::new(config(folder.path(), yaml), options).unwrap();
     let broken: Vec<(String, Option<u32>)> =
         gateway.broken_packs().into_iter().map(|it| (it.name, it.line)).collect();

@@ -270,12 +270,10 @@ async fn run_4_1_snippet_values_always_stay_data() {
 
 /// A gateway with the storage file `storage`.
 fn gateway_at(folder: &Path, storage: &Path) -> Gateway {
-    let options = GatewayOptions {
-        worker: Some(worker()),
-        directory: folder.to_owned(),
-        storage: Some(storage.to_owned()),
-        ..options()
-    };
+    let mut options = options();
+    options.worker = Some(worker());
+    options.directory = folder.to_owned();
+    options.storage = Some(storage.to_owned());
     Gateway::new(config(folder, "output: {max_inline_size: 500}"), options).unwrap()
 }
 

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the conventions that no compiler checks, each finding with file, line and fix.
 
+mod examples;
 mod language;
 mod requirements;
 mod retries;
@@ -48,5 +49,6 @@ fn check(files: &[File]) -> Vec<Finding> {
     Requirements::check(files, &mut findings);
     retries::check(files, &mut findings);
     security::check(files, &mut findings);
+    examples::check(files, &mut findings);
     findings
 }

@@ -194,3 +194,34 @@ fn only_named_tests_are_retried_and_for_a_reason() {
         assert!(found[0].contains(expected), "{} {expected}", found[0]);
     }
 }
+
+#[test]
+fn str_5_public_items_have_an_example() {
+    let root = "//! A.\nmod a;\npub mod b;\n#[doc(hidden)]\npub mod c;\npub use a::{Tool, inner::Deep};\n#[doc(hidden)]\npub use a::Own;\n";
+    let with = "/// Text.\n///\n/// ```\n/// ```\n";
+    let files = |tool: &str, deep: &str, b: &str| {
+        let a =
+            format!("//! A.\npub mod inner;\n{tool}pub struct Tool;\npub struct Own;\npub struct Unused;\n");
+        let inner = format!("//! A.\n{deep}pub fn Deep() {{}}\n");
+        let b = format!(
+            "//! A.\n{b}pub enum Kind {{}}\nenum Private {{}}\n#[doc(hidden)]\npub trait Hidden {{}}\n"
+        );
+        let c = "//! A.\npub struct Internal;\n".to_owned();
+        let text = [root.to_owned(), a, inner, b, c];
+        let paths = ["lib.rs", "a.rs", "a/inner.rs", "b/mod.rs", "c.rs"];
+        let paths = paths.map(|path| format!("crates/onetool-core/src/{path}"));
+        let files: Vec<(&str, &str)> =
+            paths.iter().map(String::as_str).zip(text.iter().map(String::as_str)).collect();
+        findings(&files)
+    };
+    assert!(files(with, with, with).is_empty());
+    let found = files("/// Text.\n", with, with);
+    assert_eq!(
+        found,
+        [
+            "crates/onetool-core/src/a.rs:4: the documentation of `Tool` has no example: add one, or `#[doc(hidden)]`"
+        ]
+    );
+    assert!(files(with, "", with)[0].contains("a/inner.rs:2: the documentation of `Deep`"));
+    assert!(files(with, with, "")[0].contains("b/mod.rs:2: the documentation of `Kind`"));
+}

@@ -52,12 +52,10 @@ type ApiResult<T> = Result<Json<T>, ApiError>;
 /// Makes the routes of the API and the page, at the root and under `/ui`.
 pub(super) fn routes(inner: &Arc<Inner>, options: &HttpOptions) -> ExtraRoutes {
     let config = inner.config();
-    let page = PageOptions {
-        title: config.http.title.clone(),
-        allow_execute: config.http.allow_execute,
-        execute_hint: EXECUTE_HINT.to_owned(),
-        is_gateway: true,
-    };
+    let mut page = PageOptions::new(&config.http.title);
+    page.allow_execute = config.http.allow_execute;
+    page.execute_hint = EXECUTE_HINT.to_owned();
+    page.is_gateway = true;
     let open = page_routes("", page.clone()).merge(page_routes("/ui", page));
     let protected = tools_routes(direct_tools::GatewayTools::new(inner.clone()), config.http.allow_execute)
         .nest("/api/v1", api_routes(config.http.allow_execute).with_state(inner.clone()))

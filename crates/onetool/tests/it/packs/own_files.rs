@@ -47,11 +47,9 @@ impl Project {
     }
 
     fn gateway(&self) -> Gateway {
-        let options = GatewayOptions {
-            directory: self.folder.path().to_owned(),
-            storage: Some(self.path(".onetool/onetool.db")),
-            ..options()
-        };
+        let mut options = options();
+        options.directory = self.folder.path().to_owned();
+        options.storage = Some(self.path(".onetool/onetool.db"));
         Gateway::new(self.config(), options).unwrap()
     }
 
@@ -156,7 +154,8 @@ async fn h1_no_file_can_be_created_that_onetool_would_read_later() {
     project.write("onetool.yaml", "packs: {files: ['plugins/*.py'], file: {roots: [.]}}\n");
     project.write("plugins/note.txt", "");
     let load = || config::load(&project.path("onetool.yaml"), &|_| None).unwrap();
-    let options = GatewayOptions { directory: project.folder.path().to_owned(), ..options() };
+    let mut options = options();
+    options.directory = project.folder.path().to_owned();
     let gateway = Gateway::new(load(), options).unwrap();
     let before = project.files();
     for path in [
