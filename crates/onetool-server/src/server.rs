@@ -1,4 +1,4 @@
-//! The server: what is registered, and every way to reach it.
+//! The server: registration, calls, and its builder.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,15 +22,15 @@ use crate::read::{self, ReadError};
 const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(5);
 const DEFAULT_PAGE_SIZE: usize = 1000;
 const MAX_CALLS_IN_FLIGHT: u32 = 1024;
-/// What the addresses of the gateway's own resources, and of those of other servers, begin with.
+/// The start of the URIs of the gateway's own resources, and of resources of other servers.
 const OWN_SCHEME: &str = "onetool://";
-/// Updates that a session may be behind before it misses some.
+/// Number of resource updates that a session may lag behind before it misses some.
 const UPDATE_BACKLOG: usize = 256;
 
-/// Resources that all sessions together may watch, and streams of news.
+/// Maximum number of subscriptions of all sessions together: watched resources, and streams of notifications.
 const MAX_SUBSCRIPTIONS: usize = 20_000;
 
-/// Says whether there is something to wait for before the catalog is looked at, and waits.
+/// Returns a future to wait for before using the whole catalog, if sources are still loading.
 pub type Wait = Box<dyn Fn() -> Option<BoxFuture<'static, ()>> + Send + Sync>;
 
 /// An MCP server of tools, resources and prompts. Cheap to clone; all clones are the same server.
@@ -57,17 +57,17 @@ struct Inner {
     overflow: OnceLock<Arc<dyn OverflowStore>>,
     wait: OnceLock<Wait>,
     resource_updates: broadcast::Sender<Arc<str>>,
-    /// What the wire keeps for this server.
+    /// State of the MCP protocol.
     wire: OnceLock<Box<dyn Any + Send + Sync>>,
     answers_due: TaskTracker,
     sessions: AtomicU64,
     subscriptions_left: Arc<Semaphore>,
-    /// Cancelled, as it were, when the first client has introduced itself.
+    /// Canceled when the first client has sent its first message.
     greeted: CancellationToken,
     shutdown: CancellationToken,
 }
 
-/// How a server presents itself, and the limits of a call.
+/// The server's information for clients, and its limits.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub name: String,
@@ -81,41 +81,41 @@ pub struct Options {
 }
 
 impl Server {
-    /// Starts to build a server.
+    /// Returns a builder.
     pub fn builder() -> ServerBuilder {
         ServerBuilder::default()
     }
 
-    /// Adds a tool, or an `Arc` of one. Sessions under way are told that the list changed.
+    /// Registers a tool, or an `Arc` of one, and notifies connected clients.
     ///
     /// # Errors
-    /// When the name is taken or cannot be used, or the input schema is none. What was there stays.
+    /// If the name is already registered or invalid, or a schema is invalid.
     pub fn register_tool(&self, tool: impl Tool) -> Result<(), RegisterError> {
         self.add_tool(Arc::new(tool), Source::Code)
     }
 
-    /// Adds a resource, or a family of them under a URI template.
+    /// Registers a resource, or a family of resources with a URI template, and notifies connected clients.
     ///
     /// # Errors
-    /// When the URI is taken or is none. What was there stays.
+    /// If the URI is already registered or invalid.
     pub fn register_resource(&self, resource: impl Resource) -> Result<(), RegisterError> {
         self.add_resource(Arc::new(resource), Source::Code)
     }
 
-    /// Adds a prompt.
+    /// Registers a prompt, and notifies connected clients.
     ///
     /// # Errors
-    /// When the name is taken or empty. What was there stays.
+    /// If the name is already registered or empty.
     pub fn register_prompt(&self, prompt: impl Prompt) -> Result<(), RegisterError> {
         self.add_prompt(Arc::new(prompt), Source::Code)
     }
 
-    /// Takes a tool out; tells whether it was there.
+    /// Removes a tool; returns whether it existed.
     pub fn unregister_tool(&self, name: &str) -> bool {
         self.inner.catalog.edit(Change::TOOLS, |it| it.remove_tool(name).then_some(()).ok_or(())).is_ok()
     }
 
-    /// Takes a resource out; tells whether it was there.
+    /// Removes a resource; returns whether it existed.
     pub fn unregister_resource(&self, uri: &str) -> bool {
         self.inner
             .catalog
@@ -123,35 +123,35 @@ impl Server {
             .is_ok()
     }
 
-    /// Takes a prompt out; tells whether it was there.
+    /// Removes a prompt; returns whether it existed.
     pub fn unregister_prompt(&self, name: &str) -> bool {
         self.inner.catalog.edit(Change::PROMPTS, |it| it.remove_prompt(name).then_some(()).ok_or(())).is_ok()
     }
 
-    /// Tells the sessions that subscribed to a resource that it changed.
+    /// Notifies the subscribers of a resource that it changed.
     pub fn notify_resource_updated(&self, uri: &str) {
-        // Nobody may be listening, which is fine.
+        // Fails if no session listens, which is fine.
         let _ = self.inner.resource_updates.send(uri.into());
     }
 
-    /// Waits until a client has introduced itself: the moment for what need not delay the answer to that.
+    /// Waits until a client has sent its first message, for work that should not delay the response to it.
     #[doc(hidden)]
     pub async fn greeted(&self) {
         self.inner.greeted.cancelled().await;
     }
 
-    /// Notes that a client has introduced itself.
+    /// Records that a client has sent its first message.
     #[doc(hidden)]
     pub fn note_greeting(&self) {
         self.inner.greeted.cancel();
     }
 
-    /// Returns everything that is registered, as it is now.
+    /// Returns a snapshot of everything that is registered.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.inner.catalog.snapshot()
     }
 
-    /// Returns what the server declares to a client that connects now.
+    /// Returns the capabilities for a client that connects now.
     pub fn capabilities(&self) -> Capabilities {
         let options = self.options();
         Capabilities::of(&self.catalog(), options.logging, options.completions)
@@ -160,8 +160,8 @@ impl Server {
     /// Calls a tool by its canonical or flat name.
     ///
     /// # Errors
-    /// When there is no such tool, it may not be called, its arguments do not fit, or its handler failed, panicked or
-    /// took too long.
+    /// If the tool does not exist, the policy denies the call, the arguments do not match the schema, or the handler
+    /// fails, panics or times out.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -176,9 +176,9 @@ impl Server {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub async fn call(&self, name: &str, args: JsonObject, cx: CallContext) -> Result<ToolOutput, CallError> {
-        // A tool that is here need not wait for those that are not; what looks at all tools does.
-        let is_here = |entry: &Entry| !matches!(entry.source(), Source::Surface | Source::Builtin);
-        if !self.catalog().get(name).is_some_and(|entry| is_here(entry)) {
+        // An existing tool need not wait for sources that are still loading, unless it uses the whole catalog.
+        let is_independent = |entry: &Entry| !matches!(entry.source(), Source::Surface | Source::Builtin);
+        if !self.catalog().get(name).is_some_and(|entry| is_independent(entry)) {
             self.settle().await;
         }
         let cx = self.with_overflow(cx);
@@ -186,10 +186,10 @@ impl Server {
         self.inner.dispatch.call(&self.catalog(), name, args, cx, observer).await
     }
 
-    /// Calls a tool of a catalog snapshot, such as the one that the request began with.
+    /// Calls a tool of a catalog snapshot, such as the one that the request started with.
     ///
     /// # Errors
-    /// As [`Server::call`]; the tool exists.
+    /// Those of [`Server::call`], except that the tool exists.
     #[doc(hidden)]
     pub async fn call_entry(
         &self,
@@ -213,7 +213,7 @@ impl Server {
     /// Reads a resource.
     ///
     /// # Errors
-    /// When there is no such resource, or its handler failed, panicked or took too long.
+    /// If the resource does not exist, or its handler fails, panics or times out.
     pub async fn read_resource(
         &self,
         uri: &str,
@@ -225,10 +225,10 @@ impl Server {
         read::read_resource(&self.catalog(), uri, cx, self.options().call_timeout).await
     }
 
-    /// Makes the messages of a prompt.
+    /// Renders a prompt.
     ///
     /// # Errors
-    /// When there is no such prompt, arguments are missing, or its handler failed, panicked or took too long.
+    /// If the prompt does not exist, required arguments are missing, or its handler fails, panics or times out.
     pub async fn get_prompt(
         &self,
         name: &str,
@@ -241,13 +241,13 @@ impl Server {
         read::get_prompt(&self.catalog(), name, args, cx, self.options().call_timeout).await
     }
 
-    /// Refuses new calls, waits for those under way for at most `limit`, then ends every session.
+    /// Rejects new calls, waits for in-flight ones for at most `limit`, then ends all sessions.
     ///
-    /// Returns whether every call came to its end.
+    /// Returns whether all calls finished.
     pub async fn shut_down(&self, limit: Duration) -> bool {
         let end = Instant::now() + limit;
         let drained = self.inner.dispatch.drain(limit).await;
-        // A call that has ended may still have its answer on the way out.
+        // The responses of finished calls may not be sent yet.
         self.inner.answers_due.close();
         let answered = tokio::time::timeout_at(end.into(), self.inner.answers_due.wait()).await.is_ok();
         self.inner.shutdown.cancel();
@@ -279,18 +279,18 @@ impl Server {
         let _ = self.inner.overflow.set(store);
     }
 
-    /// Returns the version that clients see.
+    /// Returns the server's version for clients.
     pub fn version(&self) -> String {
         self.options().version.clone()
     }
 
-    /// Returns how the server presents itself, and its limits.
+    /// Returns the server's information for clients, and its limits.
     #[doc(hidden)]
     pub fn options(&self) -> Arc<Options> {
         self.inner.options.get()
     }
 
-    /// Changes the options; sessions under way keep what they were told.
+    /// Changes the options. Existing sessions keep the information that they have.
     #[doc(hidden)]
     pub fn change_options(&self, change: impl FnOnce(&mut Options)) {
         let mut options = Options::clone(&self.options());
@@ -304,29 +304,29 @@ impl Server {
         self.inner.sessions.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns how many subscriptions all sessions together may still have.
+    /// Returns the number of subscriptions that are still available to all sessions together.
     pub(crate) fn subscriptions_left(&self) -> &Arc<Semaphore> {
         &self.inner.subscriptions_left
     }
 
-    /// Returns what the wire keeps for this server; `make` makes it for the first who asks.
+    /// Returns the state of the MCP protocol; `make` creates it on first use.
     pub(crate) fn wire<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> &T {
         let wire = self.inner.wire.get_or_init(|| Box::new(make()));
-        wire.downcast_ref().expect("invariant: there is one kind of wire")
+        wire.downcast_ref().expect("invariant: there is only one type of state")
     }
 
-    /// Counts the answers that clients still wait for.
+    /// Tracks the responses that clients are still waiting for.
     #[doc(hidden)]
     pub fn answers_due(&self) -> &TaskTracker {
         &self.inner.answers_due
     }
 
-    /// Returns the token that is cancelled when the server ends.
+    /// Returns the token that is canceled when the server shuts down.
     pub fn shutdown_token(&self) -> &CancellationToken {
         &self.inner.shutdown
     }
 
-    /// Hears of every change of the catalog.
+    /// Subscribes to changes of the catalog.
     #[doc(hidden)]
     pub fn changes(&self) -> watch::Receiver<Change> {
         self.inner.catalog.subscribe()
@@ -336,7 +336,7 @@ impl Server {
         self.inner.resource_updates.subscribe()
     }
 
-    /// Returns the catalog in force, which can be replaced.
+    /// Returns the current catalog, which can be replaced.
     #[doc(hidden)]
     pub fn shared_catalog(&self) -> &SharedCatalog {
         &self.inner.catalog
@@ -347,7 +347,7 @@ impl Server {
         self.inner.catalog.active()
     }
 
-    /// Makes a handle that does not keep the server alive, for handlers that are registered in it.
+    /// Returns a handle that does not keep the server alive, for handlers that are registered in it.
     pub fn downgrade(&self) -> WeakServer {
         WeakServer(Arc::downgrade(&self.inner))
     }
@@ -355,7 +355,7 @@ impl Server {
     /// Adds a tool of a source.
     ///
     /// # Errors
-    /// When the name is taken or cannot be used, or the input schema is none.
+    /// If the name is already registered or invalid, or a schema is invalid.
     #[doc(hidden)]
     pub fn add_tool(&self, tool: Arc<dyn Tool>, source: Source) -> Result<(), RegisterError> {
         self.inner.catalog.edit(Change::TOOLS, |catalog| catalog.add_tool(tool, source))
@@ -397,13 +397,13 @@ impl ToolsProvider for Server {
 pub struct WeakServer(Weak<Inner>);
 
 impl WeakServer {
-    /// Returns the server, if it is still there.
+    /// Returns the server, if it still exists.
     pub fn upgrade(&self) -> Option<Server> {
         self.0.upgrade().map(|inner| Server { inner })
     }
 }
 
-/// What is done with a server that was just built.
+/// A step that completes a new server.
 pub(crate) type Finish = fn(&Server) -> Result<(), RegisterError>;
 
 /// Builds a [`Server`].
@@ -462,63 +462,63 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the version that clients see; by default this library's.
+    /// Sets the version that clients see. Default: the version of this crate.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.options.version = version.into();
         self
     }
 
-    /// Sets what clients tell their model about the server.
+    /// Sets the instructions that clients pass to their model.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.options.instructions = Some(instructions.into());
         self
     }
 
-    /// Lets handlers send log messages to clients.
+    /// Allows handlers to send log messages to clients.
     #[must_use]
     pub fn logging(mut self) -> Self {
         self.options.logging = true;
         self
     }
 
-    /// Lets clients ask for proposals while somebody types an argument.
+    /// Allows clients to request suggestions while the user types an argument.
     #[must_use]
     pub fn completions(mut self) -> Self {
         self.options.completions = true;
         self
     }
 
-    /// Sets how many items one page of a list holds.
+    /// Sets the maximum number of items on a page of a list.
     #[must_use]
     pub fn page_size(mut self, items: usize) -> Self {
         self.options.page_size = items.max(1);
         self
     }
 
-    /// Sets how long a handler may take.
+    /// Sets the time limit of handlers.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.options.call_timeout = timeout;
         self
     }
 
-    /// Caps the protocol revision that the server speaks, for example at `2025-11-25`.
+    /// Sets the newest protocol revision that the server supports, such as `2025-11-25`.
     #[must_use]
     pub fn newest_protocol(mut self, revision: impl Into<String>) -> Self {
         self.options.newest_protocol = Some(revision.into());
         self
     }
 
-    /// Adds tools that are there before the first request is answered.
+    /// Adds tools.
     ///
     /// ```
     /// use onetool_server::{CallContext, Json, JsonObject, Server, tool_fn};
     ///
     /// let server = Server::builder()
     ///     .extra_tools([
-    ///         tool_fn("demo.ping", "Says that it is there.", |(): (), _: CallContext| async { "pong" }),
+    ///         tool_fn("demo.ping", "Returns pong.", |(): (), _: CallContext| async { "pong" }),
     ///         tool_fn("demo.echo", "Echoes its arguments.", |args: JsonObject, _: CallContext| async { Json(args) }),
     ///     ])
     ///     .build()?;
@@ -531,22 +531,21 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds resources that are there before the first request is answered.
+    /// Adds resources.
     #[must_use]
     pub fn extra_resources<R: Resource>(mut self, resources: impl IntoIterator<Item = R>) -> Self {
         self.resources.extend(resources.into_iter().map(|resource| Arc::new(resource) as Arc<dyn Resource>));
         self
     }
 
-    /// Adds prompts that are there before the first request is answered.
+    /// Adds prompts.
     #[must_use]
     pub fn extra_prompts<P: Prompt>(mut self, prompts: impl IntoIterator<Item = P>) -> Self {
         self.prompts.extend(prompts.into_iter().map(|prompt| Arc::new(prompt) as Arc<dyn Prompt>));
         self
     }
 
-    /// Adds a pack, such as an API that `onetool::openapi::load` gives; its tools are on the clients' lists beside the
-    /// others.
+    /// Adds a pack, such as an API loaded with `onetool::openapi::load`; its tools are on the clients' lists.
     ///
     /// ```
     /// use onetool_server::{CallContext, JsonObject, Pack, Server, tool_fn};
@@ -568,7 +567,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Keeps names (or whole packs) for the gateway itself.
+    /// Reserves names of tools and packs for the gateway.
     #[must_use]
     #[doc(hidden)]
     pub fn reserved(mut self, names: &[&'static str]) -> Self {
@@ -579,7 +578,7 @@ impl ServerBuilder {
     /// Builds the server.
     ///
     /// # Errors
-    /// When two things share a name, or one of them cannot be registered.
+    /// If two tools, resources or prompts have the same name, or one of them is invalid.
     pub fn build(self) -> Result<Server, RegisterError> {
         let mut catalog = Catalog::default();
         catalog.reserve(&self.reserved);

@@ -1,7 +1,7 @@
-//! Calls of stateless clients that ask something in the middle: they wait here while the client has the question, and go
-//! on when it comes back with the answer.
+//! Calls of stateless clients that request input while they run: they wait here until the client sends another request
+//! with the input.
 //!
-//! Servers of older revisions ask in the middle of a call, and so does code. Neither can be run again with the answer.
+//! Servers of older revisions, and code, request input in the middle of a call. Neither can be run again with the input.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -19,27 +19,27 @@ use tracing::Instrument as _;
 
 use super::call::ClientCall;
 
-/// How long a call waits for its client to come back.
+/// How long a call waits for the client's next request.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Calls that may wait at the same time, in all and per caller.
+/// Maximum number of waiting calls, in total and per caller.
 const MAX_PARKED: usize = 256;
 const MAX_PER_CALLER: usize = 32;
-/// Questions of one call that may be open at the same time.
+/// Maximum number of open requests for input of one call.
 const MAX_OPEN: usize = 16;
 
-/// The calls that wait, by names that cannot be guessed.
+/// The waiting calls, by random names.
 #[derive(Default)]
 pub(crate) struct ParkedCalls(Arc<Mutex<HashMap<String, Parked>>>);
 
 struct Parked {
     caller: Caller,
     talk: Box<dyn Any + Send>,
-    /// Forgets the call when its time is over.
+    /// Removes the call when it has waited too long.
     _timer: AbortOnDropHandle<()>,
 }
 
 impl ParkedCalls {
-    /// Keeps a call and returns its name; gives it back where too many wait.
+    /// Stores a call and returns its name, or returns the call if too many are waiting.
     pub(super) fn park<T: Send + 'static>(&self, caller: &Caller, talk: Talk<T>) -> Result<String, Talk<T>> {
         let name = format!("{:032x}", u128::from_ne_bytes(crate::random::bytes()));
         let mut calls = lock(&self.0);
@@ -51,7 +51,7 @@ impl ParkedCalls {
         let timer = tokio::spawn(async move {
             tokio::time::sleep(PATIENCE).await;
             if let Some(calls) = all.upgrade() {
-                // Dropped after the lock: it holds this very task.
+                // Dropped after the lock is released, because it contains this task.
                 let over = lock(&calls).remove(&forgotten);
                 drop(over);
             }
@@ -62,7 +62,7 @@ impl ParkedCalls {
         Ok(name)
     }
 
-    /// Takes a call that waits; none if it is over, or never was.
+    /// Removes and returns a waiting call, if it exists.
     pub(super) fn take<T: Send + 'static>(&self, name: &str) -> Option<Talk<T>> {
         let parked = lock(&self.0).remove(name)?;
         parked.talk.downcast().ok().map(|talk| *talk)
@@ -73,13 +73,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unpoisoned()
 }
 
-/// A question that waits for its answer.
+/// A request for input that waits for its response.
 struct Question {
     request: InputRequest,
     answer: oneshot::Sender<Value>,
 }
 
-/// A call that can ask its client in the middle.
+/// A call that can request input while it runs.
 pub(super) struct Talk<T> {
     call: AbortOnDropHandle<T>,
     host: Arc<TalkHost>,
@@ -88,17 +88,17 @@ pub(super) struct Talk<T> {
     count: usize,
 }
 
-/// How far a call has come.
+/// The state of a call after a request of the client.
 pub(super) enum Step<T> {
     Done(T),
-    /// The client has to answer first.
+    /// The client must provide input first.
     Ask(BTreeMap<String, InputRequest>),
-    /// The call panicked, or the client gave up.
+    /// The call panicked, or the client canceled it.
     Ended,
 }
 
 impl<T: Send + 'static> Talk<T> {
-    /// Begins a call.
+    /// Starts a call.
     pub(super) fn begin<F>(client: ClientInfo, serve: impl FnOnce(Arc<dyn CallHost>) -> F) -> Self
     where
         F: Future<Output = T> + Send + 'static,
@@ -111,7 +111,7 @@ impl<T: Send + 'static> Talk<T> {
         Self { call, host, asked, open: BTreeMap::new(), count: 0 }
     }
 
-    /// Goes on with the answers that a request of the client brings, until the call is over or asks something else.
+    /// Continues a call with the client's responses until it finishes or requests more input.
     pub(super) async fn go_on(
         &mut self,
         client: Arc<ClientCall>,
@@ -120,7 +120,7 @@ impl<T: Send + 'static> Talk<T> {
         *lock(&self.host.current) = Some(client.clone());
         for (key, question) in std::mem::take(&mut self.open) {
             match answers.remove(&key) {
-                // A call that no longer waits does not need it.
+                // Fails if the call no longer waits for it, which is fine.
                 Some(answer) => drop(question.answer.send(answer)),
                 None => drop(self.open.insert(key, question)),
             }
@@ -134,7 +134,7 @@ impl<T: Send + 'static> Talk<T> {
         })
     }
 
-    /// Waits for the end of the call, or until it asks something.
+    /// Waits until the call finishes or requests input.
     async fn next(&mut self, client: &ClientCall) -> Option<Step<T>> {
         let asked = tokio::select! {
             biased;
@@ -145,7 +145,7 @@ impl<T: Send + 'static> Talk<T> {
             }
             Some(asked) = self.asked.recv() => asked,
         };
-        // Calls that code makes at the same time ask at the same time.
+        // Concurrent calls made by code may request input at the same time.
         let others = std::iter::from_fn(|| self.asked.try_recv().ok());
         for question in std::iter::once(asked).chain(others) {
             self.count += 1;
@@ -155,7 +155,7 @@ impl<T: Send + 'static> Talk<T> {
     }
 }
 
-/// The client of such a call: present while one of its requests is.
+/// The client of such a call, which is connected only while it waits for a request.
 struct TalkHost {
     client: ClientInfo,
     current: Mutex<Option<Arc<ClientCall>>>,
@@ -208,11 +208,11 @@ impl CallHost for TalkHost {
             let refused = |reason: &str| InputError::Refused { reason: reason.to_owned() };
             let (answer, answered) = oneshot::channel();
             let sent = self.questions.try_send(Question { request, answer });
-            sent.map_err(|_| refused("the call has too many open questions"))?;
+            sent.map_err(|_| refused("the call has too many open requests for input"))?;
             match timeout(PATIENCE, answered).await {
                 Ok(Ok(answer)) => Ok(answer),
-                Ok(Err(_)) => Err(refused("too many calls wait for answers; try again later")),
-                Err(_) => Err(refused("no answer came within ten minutes")),
+                Ok(Err(_)) => Err(refused("too many calls are waiting for input; retry later")),
+                Err(_) => Err(refused("no response within ten minutes")),
             }
         })
     }
@@ -237,7 +237,7 @@ mod tests {
         let others = calls.park(&other, talk()).ok();
         assert!(others.is_some(), "another caller has room");
         assert!(calls.take::<()>(&names[0]).is_some());
-        assert!(calls.park(&greedy, talk()).is_ok(), "a call that was taken up makes room");
+        assert!(calls.park(&greedy, talk()).is_ok(), "a resumed call no longer counts");
         tokio::time::sleep(PATIENCE * 2).await;
         assert!(lock(&calls.0).is_empty());
     }
