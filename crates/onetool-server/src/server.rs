@@ -279,7 +279,7 @@ impl Server {
         let _ = self.inner.overflow.set(store);
     }
 
-    /// Returns the server's version for clients.
+    /// Returns the version that clients see.
     pub fn version(&self) -> String {
         self.options().version.clone()
     }

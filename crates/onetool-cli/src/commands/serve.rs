@@ -10,7 +10,7 @@ use std::time::Duration;
 use onetool::config::{Config, TokenConfig};
 use onetool::http::{Access, HttpOptions};
 use onetool::sync::Unpoisoned as _;
-use onetool::{Gateway, GatewayOptions, HttpSource};
+use onetool::{Gateway, HttpSource};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;

@@ -291,7 +291,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the tools that are on some client's list, because every client has them or a session loaded them.
+    /// Returns the tools that stand on some client's list, if these ones are loaded.
     fn seen(&self, loaded: &IndexSet<ToolName>) -> impl Iterator<Item = &Arc<Entry>> {
         self.allowed().filter(|entry| self.is_listed(entry) || loaded.contains(entry.name()))
     }

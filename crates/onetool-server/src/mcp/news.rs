@@ -63,7 +63,7 @@ impl News {
                 }
                 loaded = self.loads.recv() => match loaded {
                     Ok(session) if !self.sessions.contains(&session) => {}
-                    // After missed events, one notification too many is better than one too few.
+                    // Whoever missed some of it looks at its list once too often rather than never.
                     Ok(_) | Err(RecvError::Lagged(_)) => return Some(Item::Lists(ChangedLists::TOOLS)),
                     Err(RecvError::Closed) => return None,
                 },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use onetool::config::PendingChanges;
 use onetool::http::HttpOptions;
-use onetool::{Gateway, GatewayOptions, HttpSource, config};
+use onetool::{Gateway, HttpSource, config};
 use onetool_testkit::{Client, Era, HttpServer};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use onetool::{CallContext, Gateway, GatewayOptions, Server, SourceState, tool_fn};
+use onetool::{CallContext, Gateway, Server, SourceState, tool_fn};
 use onetool_testkit::{Client, worker, worker_without};
 use serde_json::json;
 use tempfile::TempDir;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use onetool::http::{Access, HttpOptions};
-use onetool::{CallContext, Gateway, GatewayOptions, JsonObject, Policy, ToolSpec, dynamic_tool, tool_fn};
+use onetool::{CallContext, Gateway, JsonObject, Policy, ToolSpec, dynamic_tool, tool_fn};
 use onetool_testkit::{Client, Era, HttpServer, Notification, RawClient};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use onetool::{CallContext, Gateway, GatewayOptions, Source, tool_fn};
+use onetool::{CallContext, Gateway, Source, tool_fn};
 use onetool_testkit::{Client, Era, worker};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use onetool::{CallContext, Gateway, GatewayOptions, JsonObject, ToolError, ToolOutput, tool_fn};
+use onetool::{CallContext, Gateway, JsonObject, ToolError, ToolOutput, tool_fn};
 use onetool_testkit::{CapturedLogs, Client, Era, worker};
 use serde_json::{Value, json};
 use tempfile::TempDir;

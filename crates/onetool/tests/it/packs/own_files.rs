@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use onetool::config::{self, Config};
-use onetool::{CallContext, Gateway, GatewayOptions};
+use onetool::{CallContext, Gateway};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
