@@ -7,6 +7,12 @@ use serde_json::{Value, json};
 use crate::JsonObject;
 
 /// The kind of a request to the client.
+///
+/// ```
+/// use onetool_core::InputKind;
+///
+/// assert_eq!(InputKind::Sampling.method(), "sampling/createMessage");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InputKind {
     /// Asks the user to fill in a form.
@@ -41,6 +47,16 @@ impl InputKind {
 }
 
 /// A request to the client, with its parameters as MCP defines them.
+///
+/// ```
+/// use onetool_core::{CallContext, InputRequest, ToolError, tool_fn};
+///
+/// let tool = tool_fn("demo.greet", "Greets the user by name.", |(): (), cx: CallContext| async move {
+///     let schema = serde_json::json!({"type": "object", "properties": {"name": {"type": "string"}}});
+///     let response = cx.ask("name", InputRequest::elicit("What is your name?", schema)).await?;
+///     Ok::<_, ToolError>(format!("Hello, {}!", response["content"]["name"]))
+/// });
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputRequest {
     /// The kind of request.
@@ -85,6 +101,18 @@ fn object(value: Value) -> JsonObject {
 }
 
 /// The input that a stateless client has to include when it sends the same request again.
+///
+/// [`CallContext::ask`](crate::CallContext::ask) creates it for one request.
+///
+/// ```
+/// use onetool_core::{InputRequest, InputRequired, ToolError};
+///
+/// let required = InputRequired {
+///     requests: [("roots".to_owned(), InputRequest::roots())].into(),
+///     state: Some(serde_json::json!({"step": 1})),
+/// };
+/// let error = ToolError::InputRequired(Box::new(required));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InputRequired {
     /// The requests, by a key that the handler chooses.
@@ -94,6 +122,14 @@ pub struct InputRequired {
 }
 
 /// The input that a client included: responses to earlier requests, and the handler's state.
+///
+/// ```
+/// use onetool_core::{CallContext, InputState};
+///
+/// let input = InputState { responses: [("name".to_owned(), "Ada".into())].into(), state: None };
+/// let cx = CallContext::detached().with_input(input);
+/// assert_eq!(cx.input().responses["name"], "Ada");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InputState {
     /// Responses by the key of their request.

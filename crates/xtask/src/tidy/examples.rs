@@ -143,6 +143,6 @@ fn leaves(tree: &UseTree) -> Vec<Vec<String>> {
         UseTree::Name(name) => vec![vec![name.ident.to_string()]],
         UseTree::Rename(rename) => vec![vec![rename.ident.to_string()]],
         UseTree::Group(group) => group.items.iter().flat_map(leaves).collect(),
-        _ => Vec::new(),
+        UseTree::Glob(_) => Vec::new(),
     }
 }
