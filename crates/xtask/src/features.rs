@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_each_public_feature_of_each_published_crate() {
+    fn str_11_lists_each_public_feature_of_each_published_crate() {
         let metadata = json!({"packages": [
             {"name": "a", "publish": null, "features": {"_private": [], "default": ["web"], "web": []}},
             {"name": "kit", "publish": [], "features": {"web": []}},

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn skips_only_steps_that_exist() {
+    fn str_11_skips_only_steps_that_exist() {
         let log = Rc::default();
         run(steps(&log), &Skip { names: vec!["two".to_owned()] }).unwrap();
         assert_eq!(*log.borrow(), ["one", "three"]);

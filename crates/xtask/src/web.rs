@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_sources_are_checked() {
+    fn str_10_only_our_own_sources_are_checked() {
         let found = sources(&cargo::root().join("crates/onetool-web/assets")).unwrap();
         let is_found = |name: &str| found.iter().any(|path| path.ends_with(name));
         assert!(is_found("views/app.js") && is_found("types.d.ts") && is_found("app.css"));

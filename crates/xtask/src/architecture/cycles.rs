@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_each_group_with_its_shortest_cycle() {
+    fn str_2_finds_each_group_with_its_shortest_cycle() {
         let edges = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "b"), ("c", "d"), ("e", "f"), ("f", "e")];
         let found = cycles(edges.into_iter());
         assert_eq!(

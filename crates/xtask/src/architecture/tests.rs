@@ -196,7 +196,7 @@ fn messages(findings: &[super::Finding]) -> Vec<String> {
 const CYCLE: &str = "mod a {\n    use crate::b::X;\n}\nmod b {\n    use crate::c::X;\n    use crate::d::X;\n}\nmod c {\n    fn f() -> crate::a::X {}\n}\nmod d {}\n";
 
 #[test]
-fn a_cycle_of_three_modules_is_reported_with_a_line_for_each_step() {
+fn str_2_a_cycle_of_three_modules_is_reported_with_a_line_for_each_step() {
     let architecture = architecture(&[package("x", &[])], &[file("crates/x/src/lib.rs", CYCLE)]);
     assert_eq!(
         messages(&architecture.check_cycles()),
@@ -222,7 +222,7 @@ const EMPTY_PAGE: &str = "# A\n\n<!-- generated: crates; `cargo xtask codegen` w
      <!-- generated: modules; `cargo xtask codegen` writes this section -->\n<!-- end of generated -->\nEnd.\n";
 
 #[test]
-fn drawings_are_current_until_a_dependency_changes() {
+fn str_2_drawings_are_current_until_a_dependency_changes() {
     let sources = |b: &str| {
         vec![
             file(

@@ -53,7 +53,7 @@ fn generate(schema: &Value, configuration: &str) -> Result<String> {
 }
 
 #[test]
-fn every_key_is_in_one_table() {
+fn str_9_every_key_is_in_one_table() {
     let page = format!(
         "# Keys\n\n{}\n## The `http` key\n\n{}\nMore text.\n\n### Tools\n\n{}",
         table("the file"),

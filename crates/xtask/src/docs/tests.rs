@@ -1,7 +1,9 @@
 //! Reading pages and comparing output.
 
-use super::address;
+use xtask::cargo;
+
 use super::page::{Exchange, Item, read, with_outputs};
+use super::{address, pages};
 
 fn strings(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| (*line).to_owned()).collect()
@@ -12,7 +14,7 @@ fn exchange(line: usize, command: &str, expected: &[&str]) -> Exchange {
 }
 
 #[test]
-fn blocks_and_their_comments_are_read_in_order() {
+fn str_9_blocks_and_their_comments_are_read_in_order() {
     let page = "# A\n\n<!-- setup: a\nb -->\n<!-- write: x.yaml -->\n```yaml\nk: 1\n```\n\n\
                 ```console\n$ one\nout\n$ two\n```\n\n<!-- not run: needs the internet -->\n```console\n$ three\n```\n\n\
                 <!-- server -->\n```console\n$ four\n```\n\n```sh\n$ never\n```\n";
@@ -71,4 +73,15 @@ fn the_address_of_a_server_is_found_in_its_output() {
     assert_eq!(address("MCP: http://127.0.0.1:40123/mcp"), Some("127.0.0.1:40123"));
     assert_eq!(address("listening on 127.0.0.1:1"), Some("127.0.0.1:1"));
     assert_eq!(address("token: x"), None);
+}
+
+#[test]
+fn str_9_the_readme_is_short_and_rust_blocks_are_doc_tests() {
+    let text = |path: &str| std::fs::read_to_string(cargo::root().join(path)).unwrap();
+    assert!(text("README.md").lines().count() <= 200);
+    let doc_tests = text("crates/onetool/src/doc_tests.rs");
+    for page in pages().unwrap() {
+        let is_compiled = doc_tests.contains(&format!("/{page}\""));
+        assert!(is_compiled || !text(&page).contains("```rust"), "add {page} to doc_tests.rs");
+    }
 }

@@ -168,7 +168,7 @@ fn tests_named_in_the_security_page_exist() {
 }
 
 #[test]
-fn only_named_tests_are_retried_and_for_a_reason() {
+fn str_11_only_named_tests_are_retried_and_for_a_reason() {
     let source = ("crates/a/tests/it/a.rs", "//! A.\n\n#[test]\nfn slow() {}\n");
     let config = |text: &str| findings(&[source, (".config/nextest.toml", text)]);
     let override_ = |comment: &str, filter: &str| {

@@ -21,7 +21,7 @@ fn every_line_of_the_list_is_a_phrase() {
 }
 
 #[test]
-fn phrases_are_found_in_pages() {
+fn str_8_phrases_are_found_in_pages() {
     assert_eq!(
         findings("docs/a.md", "# A\n\nThe file\nstands next to it.\n"),
         [
@@ -61,7 +61,7 @@ fn ordinary_sentences_and_code_are_left_alone() {
 }
 
 #[test]
-fn comments_and_messages_in_rust_are_checked() {
+fn str_8_comments_and_messages_in_rust_are_checked() {
     for text in [
         "/// It is\n/// no address.\nfn f() {}",
         "fn f() {} // It stands.",
