@@ -52,18 +52,17 @@ struct Node {
     #[serde(rename = "s", skip_serializing_if = "is_zero")]
     scalars: u8,
     #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
-    element: Option<Box<Node>>,
+    element: Option<Box<Self>>,
     /// How many objects were seen, and their keys.
     #[serde(rename = "o", skip_serializing_if = "is_zero")]
     objects: u64,
     #[serde(rename = "k", skip_serializing_if = "BTreeMap::is_empty")]
-    keys: BTreeMap<String, Node>,
+    keys: BTreeMap<String, Self>,
     /// The values, if keys are data.
     #[serde(rename = "m", skip_serializing_if = "Option::is_none")]
-    map: Option<Box<Node>>,
+    map: Option<Box<Self>>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()
 }

@@ -35,13 +35,13 @@ pub enum Shape {
     /// `str`.
     Str,
     /// A list of elements of one shape.
-    List(Box<Shape>),
+    List(Box<Self>),
     /// A dictionary with keys that are data, and values of one shape.
-    Map(Box<Shape>),
+    Map(Box<Self>),
     /// A dictionary with known keys.
     Record(Record),
     /// One of several shapes.
-    Union(Vec<Shape>),
+    Union(Vec<Self>),
 }
 
 /// A dictionary with known keys.
