@@ -4,13 +4,45 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::sync::Unpoisoned as _;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::sync::Unpoisoned as _;
 use crate::{
     BoxFuture, Caller, InputError, InputRequest, InputRequired, InputState, JsonObject, Overflow,
-    OverflowStore, ToolError,
+    OverflowStore, ToolError, random,
 };
+
+/// The id of an MCP session, unique among all servers that share their state.
+///
+/// Over HTTP it is the id that the client sends with every request, so it identifies the session on every server.
+///
+/// ```
+/// use onetool_core::SessionId;
+///
+/// assert_eq!(SessionId::new("one").as_str(), "one");
+/// assert_ne!(SessionId::random(), SessionId::random());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(Arc<str>);
+
+impl SessionId {
+    /// Creates an id from its text.
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self(id.into())
+    }
+
+    /// Creates an id that no other session has.
+    pub fn random() -> Self {
+        Self(format!("{:032x}", u128::from_ne_bytes(random::bytes())).into())
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Information about the client program.
 ///
@@ -56,7 +88,8 @@ pub struct Progress {
 ///
 /// assert!(LogLevel::Debug < LogLevel::Emergency);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the eight syslog severities, named as MCP names them")]
 pub enum LogLevel {
     Debug,
@@ -158,7 +191,7 @@ impl CallHost for Detached {}
 #[derive(Clone)]
 pub struct CallContext {
     caller: Caller,
-    session: Option<u64>,
+    session: Option<SessionId>,
     deadline: Option<Instant>,
     input: Arc<InputState>,
     run: Option<i64>,
@@ -202,14 +235,14 @@ impl CallContext {
 
     /// Sets the MCP session that the call belongs to.
     #[must_use]
-    pub fn with_session(mut self, session: u64) -> Self {
+    pub fn with_session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
         self
     }
 
-    /// Returns the session's number, unique in this process, if the protocol revision has sessions.
-    pub fn session(&self) -> Option<u64> {
-        self.session
+    /// Returns the MCP session that the call belongs to, if the protocol revision has sessions.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.session.as_ref()
     }
 
     /// Sets the input that the client included from an earlier round.

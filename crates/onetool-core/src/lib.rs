@@ -59,6 +59,8 @@ mod shape;
 mod signature;
 mod similar;
 #[doc(hidden)]
+pub mod state;
+#[doc(hidden)]
 pub mod sync;
 mod tool;
 mod uri_template;
@@ -69,7 +71,7 @@ mod wildcard;
 
 pub use caller::Caller;
 pub use content::{ContentBlock, ResourceContents, ToolOutput};
-pub use context::{CallContext, CallHost, ClientInfo, LogLevel, Progress};
+pub use context::{CallContext, CallHost, ClientInfo, LogLevel, Progress, SessionId};
 pub use docs::ToolDocs;
 pub use error::{BoxError, InputError, NameError, PromptError, ProviderError, ResourceError, ToolError};
 #[doc(hidden)]

@@ -1,10 +1,10 @@
 //! The server: registration, calls, and its builder.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use onetool_core::state::{LocalSessions, SessionStore};
 use onetool_core::{
     BoxFuture, CallContext, JsonObject, OverflowStore, Pack, Prompt, PromptOutput, ProviderError, Resource,
     ResourceContents, Tool, ToolOutput, ToolsProvider,
@@ -53,14 +53,14 @@ struct Inner {
     options: Current<Options>,
     catalog: SharedCatalog,
     dispatch: Dispatch,
-    observer: OnceLock<Box<dyn Observer>>,
-    overflow: OnceLock<Arc<dyn OverflowStore>>,
-    wait: OnceLock<Wait>,
+    observer: Option<Box<dyn Observer>>,
+    overflow: Option<Arc<dyn OverflowStore>>,
+    wait: Option<Wait>,
+    sessions: Arc<dyn SessionStore>,
     resource_updates: broadcast::Sender<Arc<str>>,
     /// State of the MCP protocol.
     wire: OnceLock<Box<dyn Any + Send + Sync>>,
     answers_due: TaskTracker,
-    sessions: AtomicU64,
     subscriptions_left: Arc<Semaphore>,
     /// Canceled when the first client has sent its first message.
     greeted: CancellationToken,
@@ -182,7 +182,7 @@ impl Server {
             self.settle().await;
         }
         let cx = self.with_overflow(cx);
-        let observer = self.inner.observer.get().map(|it| &**it);
+        let observer = self.inner.observer.as_deref();
         self.inner.dispatch.call(&self.catalog(), name, args, cx, observer).await
     }
 
@@ -199,12 +199,12 @@ impl Server {
         cx: CallContext,
     ) -> Result<ToolOutput, CallError> {
         let cx = self.with_overflow(cx);
-        let observer = self.inner.observer.get().map(|it| &**it);
+        let observer = self.inner.observer.as_deref();
         self.inner.dispatch.call_entry(catalog, entry, args, cx, observer).await
     }
 
     fn with_overflow(&self, cx: CallContext) -> CallContext {
-        match self.inner.overflow.get() {
+        match &self.inner.overflow {
             Some(store) => cx.with_overflow(store.clone()),
             None => cx,
         }
@@ -254,29 +254,11 @@ impl Server {
         drained && answered
     }
 
-    /// Has requests that look at everything wait first; the first way to wait stays.
-    pub fn wait_with(&self, wait: Wait) {
-        // A server belongs to one gateway.
-        let _ = self.inner.wait.set(wait);
-    }
-
     /// Waits for what is still on its way into the catalog.
     pub async fn settle(&self) {
-        if let Some(wait) = self.inner.wait.get().and_then(|wait| wait()) {
+        if let Some(wait) = self.inner.wait.as_ref().and_then(|wait| wait()) {
             wait.await;
         }
-    }
-
-    /// Has every call told to `observer`; the first one stays.
-    pub fn observe(&self, observer: Box<dyn Observer>) {
-        // A second observer would hear everything twice.
-        let _ = self.inner.observer.set(observer);
-    }
-
-    /// Has answers that are too large to be held in memory go to `store`; the first one stays.
-    pub fn overflow_to(&self, store: Arc<dyn OverflowStore>) {
-        // A server belongs to one gateway.
-        let _ = self.inner.overflow.set(store);
     }
 
     /// Returns the version that clients see.
@@ -299,9 +281,9 @@ impl Server {
         self.inner.options.set(options);
     }
 
-    /// Returns a number that no session has had.
-    pub(crate) fn new_session(&self) -> u64 {
-        self.inner.sessions.fetch_add(1, Ordering::Relaxed)
+    /// Returns what sessions share.
+    pub(crate) fn sessions(&self) -> &Arc<dyn SessionStore> {
+        &self.inner.sessions
     }
 
     /// Returns the number of subscriptions that are still available to all sessions together.
@@ -342,7 +324,7 @@ impl Server {
         &self.inner.catalog
     }
 
-    /// Returns what sessions have loaded.
+    /// Returns what sessions loaded.
     pub fn active(&self) -> &ActiveSets {
         self.inner.catalog.active()
     }
@@ -428,6 +410,10 @@ pub struct ServerBuilder {
     resources: Vec<Arc<dyn Resource>>,
     prompts: Vec<Arc<dyn Prompt>>,
     packs: Vec<Pack>,
+    observer: Option<Box<dyn Observer>>,
+    overflow: Option<Arc<dyn OverflowStore>>,
+    wait: Option<Wait>,
+    sessions: Option<Arc<dyn SessionStore>>,
 }
 
 impl Default for ServerBuilder {
@@ -450,6 +436,10 @@ impl Default for ServerBuilder {
             resources: Vec::new(),
             prompts: Vec::new(),
             packs: Vec::new(),
+            observer: None,
+            overflow: None,
+            wait: None,
+            sessions: None,
         }
     }
 }
@@ -561,6 +551,45 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets what sessions share. Default: a store in the memory of this process.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use onetool_server::Server;
+    /// use onetool_server::state::LocalSessions;
+    ///
+    /// let sessions = Arc::new(LocalSessions::default());
+    /// let server = Server::builder().sessions(sessions).build()?;
+    /// # Ok::<(), onetool_server::RegisterError>(())
+    /// ```
+    #[must_use]
+    pub fn sessions(mut self, sessions: Arc<dyn SessionStore>) -> Self {
+        self.sessions = Some(sessions);
+        self
+    }
+
+    /// Sets where results go that are too large for memory. Default: nowhere, so that they are errors.
+    #[must_use]
+    pub fn overflow(mut self, store: Arc<dyn OverflowStore>) -> Self {
+        self.overflow = Some(store);
+        self
+    }
+
+    /// Sets what is notified of every call that ended.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Sets what requests wait for before they look at the whole catalog.
+    #[must_use]
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.wait = Some(wait);
+        self
+    }
+
     /// Does something with the server as soon as it is there.
     pub(crate) fn finish(mut self, finish: Finish) -> Self {
         self.finish.push(finish);
@@ -600,17 +629,18 @@ impl ServerBuilder {
             catalog.add_prompt(prompt, Source::Code)?;
         }
         let dispatch = Dispatch::new(self.options.call_timeout, MAX_CALLS_IN_FLIGHT);
+        let sessions = self.sessions.unwrap_or_else(|| Arc::new(LocalSessions::default()));
         let inner = Inner {
             options: Current::new(self.options),
-            catalog: SharedCatalog::new(catalog),
+            catalog: SharedCatalog::new(catalog, ActiveSets::new(sessions.clone())),
             dispatch,
-            observer: OnceLock::new(),
-            overflow: OnceLock::new(),
-            wait: OnceLock::new(),
+            observer: self.observer,
+            overflow: self.overflow,
+            wait: self.wait,
+            sessions,
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             wire: OnceLock::new(),
             answers_due: TaskTracker::new(),
-            sessions: AtomicU64::new(0),
             subscriptions_left: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
             greeted: CancellationToken::new(),
             shutdown: CancellationToken::new(),

@@ -16,10 +16,10 @@ use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use onetool_core::{Pack, Policy, Prompt, Resource, ResourceSpec, Tool, ToolDocs, ToolName};
 
-pub use active::{ActiveSets, SessionKey};
+pub use active::{ActiveSets, OwnList};
 pub use entry::{Entry, Source};
 pub use error::{RegisterError, UnknownName};
 pub use remote::Offer;
@@ -276,7 +276,7 @@ impl Catalog {
     }
 
     /// Returns which of the clients' lists changed.
-    fn difference(&self, old: &Self, loaded: &IndexSet<ToolName>) -> Change {
+    fn difference(&self, old: &Self, loaded: &ActiveSets) -> Change {
         let tool = |catalog: &Self, entry: &Entry| {
             (entry.flat_name().to_owned(), catalog.description(entry).to_owned(), entry.spec().clone())
         };
@@ -291,8 +291,8 @@ impl Catalog {
         }
     }
 
-    /// Returns the tools that stand on some client's list, if these ones are loaded.
-    fn seen(&self, loaded: &IndexSet<ToolName>) -> impl Iterator<Item = &Arc<Entry>> {
-        self.allowed().filter(|entry| self.is_listed(entry) || loaded.contains(entry.name()))
+    /// Returns the tools that are on some client's list, because every client has them or a session loaded them.
+    fn seen(&self, loaded: &ActiveSets) -> impl Iterator<Item = &Arc<Entry>> {
+        self.allowed().filter(|entry| self.is_listed(entry) || loaded.may_contain(entry.name()))
     }
 }

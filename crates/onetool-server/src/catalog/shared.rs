@@ -29,9 +29,9 @@ pub struct SharedCatalog {
 }
 
 impl SharedCatalog {
-    pub(crate) fn new(catalog: Catalog) -> Self {
+    pub(crate) fn new(catalog: Catalog, active: ActiveSets) -> Self {
         let changes = watch::Sender::new(Change::default());
-        Self { current: RwLock::new(Arc::new(catalog)), changes, active: ActiveSets::default() }
+        Self { current: RwLock::new(Arc::new(catalog)), changes, active }
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Catalog> {
@@ -65,7 +65,7 @@ impl SharedCatalog {
         let mut current = self.current.write().unpoisoned();
         let mut next = Catalog::clone(&current);
         let done = edit(&mut next)?;
-        let change = next.difference(&current, &self.active.all());
+        let change = next.difference(&current, &self.active);
         *current = Arc::new(next);
         drop(current);
         self.announce(change);

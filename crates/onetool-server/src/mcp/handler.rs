@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use onetool_core::state::{SessionKey, StoreError};
 use onetool_core::{
     CallContext, CallHost as _, Caller, InputError, InputRequired, InputState, PromptError, PromptOutput,
-    ResourceError, ToolError, ToolOutput, abbreviate,
+    ResourceError, SessionId, ToolError, ToolOutput, abbreviate, error_chain,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
@@ -26,11 +27,11 @@ use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::call::{ClientCall, is_stateless};
+use super::http::SESSION_ID;
 use super::parked::{Step, Talk};
 use super::seal::Carried;
 use super::session::{Session, SubscribeError, check_stream};
 use super::{Wire, convert, news};
-use crate::catalog::SessionKey;
 use crate::dispatch::CallError;
 use crate::read::ReadError;
 use crate::{Capabilities, Server};
@@ -75,7 +76,7 @@ impl Handler {
     /// Creates a handler. This must be cheap, because it happens for every request of a stateless client.
     pub(super) fn new(server: Server) -> Self {
         let ended = server.shutdown_token().child_token();
-        let session = Arc::new(Session::new(server.new_session(), server.subscriptions_left().clone()));
+        let session = Arc::new(Session::new(server.subscriptions_left().clone()));
         Self { server, session, _news_guard: ended.clone().drop_guard(), ended }
     }
 
@@ -93,7 +94,42 @@ impl Handler {
         if is_stateless(cx.protocol_version().as_ref()) {
             SessionKey::Caller(caller(cx))
         } else {
-            self.session.key()
+            SessionKey::Session(self.session_id(&cx.extensions).clone())
+        }
+    }
+
+    /// Returns the session's id: over HTTP the one that every request carries, else a random one.
+    fn session_id(&self, extensions: &Extensions) -> &SessionId {
+        self.session.id(|| {
+            let parts = extensions.get::<::http::request::Parts>()?;
+            Some(SessionId::new(parts.headers.get(SESSION_ID)?.to_str().ok()?))
+        })
+    }
+
+    /// Takes over what another server knows about the session, or saves what this one does.
+    async fn begin_session(&self, cx: &NotificationContext<RoleServer>) {
+        let sessions = self.server.sessions();
+        match sessions.session(self.session_id(&cx.extensions)).await {
+            Ok(Some(state)) => self.session.resume(&state),
+            Ok(None) => {
+                let introduction = cx.peer.peer_info().and_then(|it| serde_json::to_value(&*it).ok());
+                if let Some(Value::Object(introduction)) = introduction {
+                    self.session.set_initialize(introduction);
+                }
+                self.save_session(&cx.extensions).await;
+            }
+            Err(error) => tracing::warn!("cannot resume a session: {}", error_chain(&error)),
+        }
+    }
+
+    /// Saves the session's state. A session that cannot be saved goes on here.
+    async fn save_session(&self, extensions: &Extensions) {
+        // A session without an id has nothing to save yet.
+        self.session_id(extensions);
+        if let Some(saving) = self.session.save(&**self.server.sessions())
+            && let Err(error) = saving.await
+        {
+            tracing::warn!("cannot save the state of a session: {}", error_chain(&error));
         }
     }
 
@@ -113,15 +149,17 @@ impl Handler {
     {
         let caller = caller(&cx);
         let has_session = !is_stateless(cx.protocol_version().as_ref());
+        let session = has_session.then(|| self.session_id(&cx.extensions).clone());
         let client = Arc::new(ClientCall::new(cx, self.session.log_level()));
         let server = self.server.clone();
-        if has_session {
-            let cx = CallContext::new(caller, client).with_session(self.session.number());
+        if let Some(session) = session {
+            let cx = CallContext::new(caller, client).with_session(session);
             return Ok(Served::Done(serve(server, cx).await));
         }
         let mut carried = match &asked.state {
             Some(sealed) => {
-                let opened = self.wire().seal.open(&caller, &asked.thing, sealed);
+                let ring = self.wire().seal.ring().await.map_err(no_keys)?;
+                let opened = ring.open(&caller, &asked.thing, sealed);
                 opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?
             }
             None => Carried::default(),
@@ -149,7 +187,8 @@ impl Handler {
                     return Err(ErrorData::internal_error(text, None));
                 };
                 let carried = Carried { parked: Some(name), ..Carried::default() };
-                let state = self.wire().seal.seal(&caller, &asked.thing, &carried);
+                let ring = self.wire().seal.ring().await.map_err(no_keys)?;
+                let state = ring.seal(&caller, &asked.thing, &carried);
                 let requests = convert::input_requests(requests);
                 Ok(Served::Ask(InputRequiredResult::new(Some(requests), Some(state))))
             }
@@ -157,7 +196,7 @@ impl Handler {
     }
 
     /// Creates the result that requests input from a stateless client, if the client supports these requests.
-    fn input_required(
+    async fn input_required(
         &self,
         cx: &CallContext,
         thing: &str,
@@ -170,8 +209,12 @@ impl Handler {
         }
         let answers = cx.input().responses.clone();
         let carried = Carried { answers, state: required.state, parked: None };
-        let nothing_to_carry = carried.answers.is_empty() && carried.state.is_none();
-        let state = (!nothing_to_carry).then(|| self.wire().seal.seal(cx.caller(), thing, &carried));
+        let state = if carried.answers.is_empty() && carried.state.is_none() {
+            None
+        } else {
+            let ring = self.wire().seal.ring().await.map_err(no_keys)?;
+            Some(ring.seal(cx.caller(), thing, &carried))
+        };
         let requests = convert::input_requests(required.requests);
         Ok(InputRequiredResult::new((!requests.is_empty()).then_some(requests), state))
     }
@@ -204,7 +247,10 @@ impl Handler {
 
 impl Drop for Handler {
     fn drop(&mut self) {
-        self.server.active().forget(&self.session.key());
+        if let Some(id) = self.session.known_id() {
+            // Nobody waits for it.
+            drop(self.server.sessions().end_session(id));
+        }
     }
 }
 
@@ -260,18 +306,22 @@ impl ServerHandler for Handler {
         let (server, session) = (self.server.clone(), self.session.clone());
         let declared = server.capabilities();
         let caller = caller_in(&cx.extensions);
-        tokio::spawn(news::tell_session(server, cx.peer, session, caller, declared, self.ended.clone()));
+        let key = SessionKey::Session(self.session_id(&cx.extensions).clone());
+        let peer = cx.peer.clone();
+        tokio::spawn(news::tell_session(server, peer, session, key, caller, declared, self.ended.clone()));
+        self.begin_session(&cx).await;
     }
 
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if !self.server.options().logging {
             return Err(ErrorData::method_not_found::<rmcp::model::SetLevelRequestMethod>());
         }
         self.session.set_log_level(convert::log_level(request.level));
+        self.save_session(&cx.extensions).await;
         Ok(())
     }
 
@@ -293,17 +343,20 @@ impl ServerHandler for Handler {
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.session.watch(request.uri).map_err(not_subscribed)
+        self.session.watch(request.uri).map_err(not_subscribed)?;
+        self.save_session(&cx.extensions).await;
+        Ok(())
     }
 
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.session.unwatch(&request.uri);
+        self.save_session(&cx.extensions).await;
         Ok(())
     }
 
@@ -318,7 +371,7 @@ impl ServerHandler for Handler {
             self.server.settle().await;
         }
         let catalog = self.server.catalog();
-        let loaded = self.server.active().on_list(&self.session_key(&cx), &caller(&cx));
+        let loaded = self.server.active().on_list(&self.session_key(&cx), &caller(&cx)).await;
         let loaded = loaded.iter().filter_map(|name| catalog.get_visible(name.as_str()));
         let tools = catalog.listed().chain(loaded.filter(|entry| !catalog.is_listed(entry)));
         let tools = tools.map(|entry| (entry.flat_name(), entry));
@@ -339,7 +392,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let thing = format!("tool {}", request.name);
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
-        let (told, mut loads) = (self.session.told(), self.server.active().subscribe());
+        let (told, list_changes) = (self.session.told(), self.session.list_changes());
         let (name, args) = (request.name, request.arguments.unwrap_or_default());
         let asked = Asked::new(thing.clone(), request.request_state, request.input_responses);
         let called = self.serve(asked, cx, move |server: Server, cx: CallContext| async move {
@@ -351,7 +404,7 @@ impl ServerHandler for Handler {
         };
         // The client must get the notification that its list changed before the result that says so.
         if let Some(told) = told
-            && std::iter::from_fn(|| loads.try_recv().ok()).any(|session| session == self.session.key())
+            && self.session.list_changes() != list_changes
         {
             self.session.told_since(told).await;
         }
@@ -365,7 +418,7 @@ impl ServerHandler for Handler {
             }
             CallError::ShuttingDown => Err(ErrorData::internal_error(error.to_string(), None)),
             CallError::Failed { error: ToolError::InputRequired(required), .. } if is_stateless => {
-                Ok(self.input_required(&cx, &thing, *required)?.into())
+                Ok(self.input_required(&cx, &thing, *required).await?.into())
             }
             CallError::Failed { error: ToolError::Input(InputError::Unsupported { capability }), .. }
                 if is_stateless =>
@@ -433,7 +486,7 @@ impl ServerHandler for Handler {
                 Ok(ReadResourceResult::new(contents.into_iter().map(convert::contents).collect()).into())
             }
             Err(ReadError::Resource(ResourceError::InputRequired(required))) if is_stateless => {
-                Ok(self.input_required(&cx, &thing, *required)?.into())
+                Ok(self.input_required(&cx, &thing, *required).await?.into())
             }
             Err(ReadError::Resource(ResourceError::Input(InputError::Unsupported { capability })))
                 if is_stateless =>
@@ -487,7 +540,7 @@ impl ServerHandler for Handler {
                 Ok(result.into())
             }
             Err(ReadError::Prompt(PromptError::InputRequired(required))) if is_stateless => {
-                Ok(self.input_required(&cx, &thing, *required)?.into())
+                Ok(self.input_required(&cx, &thing, *required).await?.into())
             }
             Err(ReadError::Prompt(PromptError::Input(InputError::Unsupported { capability })))
                 if is_stateless =>
@@ -567,6 +620,11 @@ fn explain(request: &CustomRequest, is_stateless: bool) -> ErrorData {
     };
     let reason = reason.map_or_else(String::new, |reason| format!(": {}", abbreviate(&reason)));
     ErrorData::invalid_params(format!("invalid parameters for '{method}'{reason}"), None)
+}
+
+fn no_keys(error: StoreError) -> ErrorData {
+    tracing::warn!("cannot read the keys that seal request state: {}", error_chain(&error));
+    ErrorData::internal_error("the state of the request cannot be sealed or opened", None)
 }
 
 fn not_subscribed(error: SubscribeError) -> ErrorData {

@@ -35,7 +35,8 @@ const HOLD: Duration = Duration::from_secs(10);
 /// Responses above this size are sent as plain JSON, because some clients reject events of more than 1 MiB.
 const LARGE_EVENT: usize = 256 << 10;
 
-const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The header that names the session of a request.
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
 /// Handles MCP requests over HTTP. The access layer checks token, host and origin before.

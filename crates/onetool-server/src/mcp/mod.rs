@@ -34,7 +34,8 @@ struct Wire {
 
 impl Wire {
     fn of(server: &Server) -> &Self {
-        server.wire(|| Self { seal: StateSeal::random(), parked: ParkedCalls::default() })
+        server
+            .wire(|| Self { seal: StateSeal::new(server.sessions().clone()), parked: ParkedCalls::default() })
     }
 }
 

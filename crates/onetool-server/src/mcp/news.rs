@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use onetool_core::Caller;
+use onetool_core::state::{SessionKey, SessionWatch};
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
@@ -11,7 +12,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::session::Session;
-use crate::catalog::{Change, SessionKey};
+use crate::catalog::Change;
 use crate::{Capabilities, Server};
 
 /// Waits for changes. Combines several changes in a row.
@@ -19,9 +20,8 @@ struct News {
     seen: Change,
     changes: watch::Receiver<Change>,
     updates: broadcast::Receiver<Arc<str>>,
-    /// The session, and all sessions of its caller.
-    sessions: [SessionKey; 2],
-    loads: broadcast::Receiver<SessionKey>,
+    /// The list of the session, and the one that its caller has in every session.
+    loads: SessionWatch,
 }
 
 enum Item {
@@ -41,11 +41,12 @@ impl ChangedLists {
 }
 
 impl News {
-    fn of(server: &Server, sessions: [SessionKey; 2]) -> Self {
+    fn of(server: &Server, session: SessionKey, caller: Caller) -> Self {
         let mut changes = server.changes();
         let seen = *changes.borrow_and_update();
-        let (updates, loads) = (server.resource_updates(), server.active().subscribe());
-        Self { seen, changes, updates, sessions, loads }
+        let updates = server.resource_updates();
+        let loads = server.active().watch(vec![session, SessionKey::Every(caller)]);
+        Self { seen, changes, updates, loads }
     }
 
     async fn next(&mut self) -> Option<Item> {
@@ -61,12 +62,7 @@ impl News {
                         prompts: now.prompts != seen.prompts,
                     }));
                 }
-                loaded = self.loads.recv() => match loaded {
-                    Ok(session) if !self.sessions.contains(&session) => {}
-                    // Whoever missed some of it looks at its list once too often rather than never.
-                    Ok(_) | Err(RecvError::Lagged(_)) => return Some(Item::Lists(ChangedLists::TOOLS)),
-                    Err(RecvError::Closed) => return None,
-                },
+                () = self.loads.changed() => return Some(Item::Lists(ChangedLists::TOOLS)),
                 update = self.updates.recv() => match update {
                     Ok(uri) => return Some(Item::Resource(uri)),
                     Err(RecvError::Lagged(missed)) => tracing::warn!(missed, "a session missed resource updates"),
@@ -82,12 +78,13 @@ pub(super) async fn tell_session(
     server: Server,
     peer: Peer<RoleServer>,
     session: Arc<Session>,
+    key: SessionKey,
     caller: Caller,
     declared: Capabilities,
     ended: CancellationToken,
 ) {
-    let mut news = News::of(&server, [session.key(), SessionKey::Every(caller)]);
-    session.begin_telling();
+    let mut news = News::of(&server, key.clone(), caller);
+    session.begin_telling(server.active().watch(vec![key]));
     // The task must not keep the server alive.
     drop(server);
     loop {
@@ -142,7 +139,7 @@ pub(super) async fn tell_subscription(
 ) {
     let wanted = subscription.accepted().clone();
     let sink = subscription.sink();
-    let mut news = News::of(server, [session.clone(), SessionKey::Every(caller)]);
+    let mut news = News::of(server, session.clone(), caller);
     loop {
         let item = tokio::select! {
             () = subscription.cancelled() => return,

@@ -1,20 +1,22 @@
-//! What belongs to one session: its number, its log level and the resources it watches.
+//! What belongs to one session: its id, its log level and the resources it watches.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use onetool_core::LogLevel;
+use onetool_core::state::{Reply, SessionState, SessionStore, SessionWatch};
 use onetool_core::sync::Unpoisoned as _;
+use onetool_core::{JsonObject, LogLevel, SessionId, json_size};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-
-use crate::catalog::SessionKey;
 
 /// Resources that one session, or one stream of a stateless client, may watch.
 const MAX_WATCHED: usize = 500;
 
 /// Longest URI of a resource that is watched, in bytes.
 const MAX_URI: usize = 2000;
+
+/// Maximum size in bytes of the parameters of `initialize` that are saved, so that a session can be resumed elsewhere.
+const MAX_INITIALIZE: usize = 16 << 10;
 
 /// How long a response waits for the news that should come before it.
 const TELLING: Duration = Duration::from_secs(1);
@@ -32,24 +34,82 @@ pub(super) enum SubscribeError {
 
 /// The state of one session. Sessionless revisions get a fresh one with every request.
 pub(super) struct Session {
-    number: u64,
-    log_level: Mutex<Option<LogLevel>>,
-    watched: Mutex<HashMap<String, OwnedSemaphorePermit>>,
+    id: OnceLock<SessionId>,
+    kept: Mutex<Kept>,
     /// Subscriptions that all sessions together may still have.
     left: Arc<Semaphore>,
+    /// Notices when the session's own list of tools changes, from the moment that changes are told.
+    own_list: OnceLock<SessionWatch>,
     /// How often the client was told that its list of tools changed; nothing while nobody tells it.
     told: watch::Sender<Option<u64>>,
 }
 
+/// What outlives a request.
+#[derive(Default)]
+struct Kept {
+    /// The parameters of `initialize`, once they are known.
+    initialize: Option<JsonObject>,
+    log_level: Option<LogLevel>,
+    watched: HashMap<String, OwnedSemaphorePermit>,
+}
+
 impl Session {
-    pub(super) fn new(number: u64, left: Arc<Semaphore>) -> Self {
-        let (log_level, watched) = (Mutex::default(), Mutex::default());
-        Self { number, log_level, watched, left, told: watch::Sender::new(None) }
+    pub(super) fn new(left: Arc<Semaphore>) -> Self {
+        let told = watch::Sender::new(None);
+        Self { id: OnceLock::new(), kept: Mutex::default(), left, own_list: OnceLock::new(), told }
     }
 
-    /// Notes that changes are told from now on.
-    pub(super) fn begin_telling(&self) {
+    /// Returns the id; `find` finds it for the first who asks, and if there is none, the id is random.
+    pub(super) fn id(&self, find: impl FnOnce() -> Option<SessionId>) -> &SessionId {
+        self.id.get_or_init(|| find().unwrap_or_else(SessionId::random))
+    }
+
+    /// Returns the id if anyone has asked for it; revisions without sessions do not.
+    pub(super) fn known_id(&self) -> Option<&SessionId> {
+        self.id.get()
+    }
+
+    /// Submits the state to the store, so that another server can resume the session.
+    pub(super) fn save(&self, sessions: &dyn SessionStore) -> Option<Reply<()>> {
+        // The lock is held until the state is submitted, so that the last of several changes is saved last.
+        let kept = self.kept.lock().unpoisoned();
+        let state = SessionState {
+            initialize: kept.initialize.clone()?,
+            log_level: kept.log_level,
+            watched: kept.watched.keys().cloned().collect(),
+        };
+        Some(sessions.save_session(self.id.get()?, state))
+    }
+
+    /// Notes how the client introduced itself, unless that is too large to be saved.
+    pub(super) fn set_initialize(&self, initialize: JsonObject) {
+        if json_size(&initialize) <= MAX_INITIALIZE {
+            self.kept.lock().unpoisoned().initialize = Some(initialize);
+        }
+    }
+
+    /// Continues where another server left off.
+    pub(super) fn resume(&self, state: &SessionState) {
+        let mut kept = self.kept.lock().unpoisoned();
+        kept.initialize = Some(state.initialize.clone());
+        kept.log_level = kept.log_level.or(state.log_level);
+        drop(kept);
+        for uri in &state.watched {
+            if let Err(error) = self.watch(uri.clone()) {
+                tracing::warn!("a resumed session no longer watches a resource: {error}");
+            }
+        }
+    }
+
+    /// Notes that changes are told from now on. `own_list` notices when the session's own list of tools changes.
+    pub(super) fn begin_telling(&self, own_list: SessionWatch) {
+        let _ = self.own_list.set(own_list);
         self.told.send_replace(Some(0));
+    }
+
+    /// Returns how often the session's own list of tools has changed since changes are told.
+    pub(super) fn list_changes(&self) -> u64 {
+        self.own_list.get().map_or(0, SessionWatch::changes)
     }
 
     /// Notes that the client was told of a changed list of tools.
@@ -69,24 +129,16 @@ impl Session {
         drop(tokio::time::timeout(TELLING, is_told).await);
     }
 
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
-    pub(super) fn key(&self) -> SessionKey {
-        SessionKey::Session(self.number)
-    }
-
     pub(super) fn log_level(&self) -> Option<LogLevel> {
-        *self.log_level.lock().unpoisoned()
+        self.kept.lock().unpoisoned().log_level
     }
 
     pub(super) fn set_log_level(&self, level: LogLevel) {
-        *self.log_level.lock().unpoisoned() = Some(level);
+        self.kept.lock().unpoisoned().log_level = Some(level);
     }
 
     pub(super) fn watch(&self, uri: String) -> Result<(), SubscribeError> {
-        let mut watched = self.watched.lock().unpoisoned();
+        let watched = &mut self.kept.lock().unpoisoned().watched;
         if watched.contains_key(&uri) {
             return Ok(());
         }
@@ -97,11 +149,11 @@ impl Session {
     }
 
     pub(super) fn unwatch(&self, uri: &str) {
-        self.watched.lock().unpoisoned().remove(uri);
+        self.kept.lock().unpoisoned().watched.remove(uri);
     }
 
     pub(super) fn is_watching(&self, uri: &str) -> bool {
-        self.watched.lock().unpoisoned().contains_key(uri)
+        self.kept.lock().unpoisoned().watched.contains_key(uri)
     }
 
     /// Counts a stream of news and the resources that it watches among the subscriptions, until the permit is dropped.
