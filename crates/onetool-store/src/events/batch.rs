@@ -1,4 +1,4 @@
-//! Events on their way to the storage, and what became of them.
+//! Events on their way into the store, and the count of those that got lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::Event;
 use onetool_core::clock::Timestamp;
 
-/// How many events may wait to be written; what comes beyond is counted and dropped.
+/// Maximum number of events that wait to be written; more are dropped and counted.
 const WAITING_MAX: u64 = 65_536;
 
 /// Counts events that wait, and those that were lost.
@@ -17,7 +17,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Takes in one event, if there is room for it.
+    /// Counts an event, if there is room for it.
     pub fn admit(&self) -> bool {
         if self.waiting.fetch_add(1, Ordering::Relaxed) < WAITING_MAX {
             return true;
@@ -32,15 +32,15 @@ impl Account {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Counts lost events, and says so the first time.
+    /// Counts lost events, and logs the first time.
     fn lose(&self, events: u64, why: &str) {
         if self.dropped.fetch_add(events, Ordering::Relaxed) == 0 {
-            tracing::warn!("some events are missing in the statistics: {why}; the report tells how many");
+            tracing::warn!("some events are missing in the statistics: {why}; the report says how many");
         }
     }
 }
 
-/// Events that are written together. Whatever happens to it is on the account in the end.
+/// Events that are written together. When it is dropped, its events are on the account: written, or lost.
 #[derive(Debug)]
 pub struct Batch {
     events: Vec<(Timestamp, Event)>,
@@ -49,7 +49,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Makes a batch whose events are on an account.
+    /// Creates a batch whose events are on an account.
     pub fn new(events: Vec<(Timestamp, Event)>, account: Arc<Account>) -> Self {
         Self { events, account, is_written: AtomicBool::new(false) }
     }
@@ -70,7 +70,7 @@ impl Drop for Batch {
         let count = self.events.len() as u64;
         self.account.waiting.fetch_sub(count, Ordering::Relaxed);
         if count > 0 && !*self.is_written.get_mut() {
-            self.account.lose(count, "the storage failed");
+            self.account.lose(count, "the store failed");
         }
     }
 }

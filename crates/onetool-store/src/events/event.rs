@@ -3,9 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use onetool_core::ToolName;
-
-use onetool_core::random;
+use onetool_core::{ToolName, random};
 
 /// Something that happened. It holds names and sizes, never arguments, code or results.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +13,7 @@ pub enum Event {
     Call {
         /// The tool's canonical name.
         tool: ToolName,
-        /// The name that the client gave itself.
+        /// The name that the client reports.
         client: Option<String>,
         /// How long it took.
         duration: Duration,
@@ -30,15 +28,15 @@ pub enum Event {
     },
     /// Code was run.
     Run {
-        /// The run, as its calls name it.
+        /// The id that its calls have, too.
         id: RunId,
-        /// The name that the client gave itself.
+        /// The name that the client reports.
         client: Option<String>,
         /// How long it took.
         duration: Duration,
         /// Bytes of the code.
         code_size: u64,
-        /// Bytes of the answer that the client got.
+        /// Bytes of the response to the client.
         output_size: u64,
         /// How many calls the code made.
         inner_calls: u64,
@@ -47,9 +45,9 @@ pub enum Event {
         /// How it ended.
         outcome: Outcome,
     },
-    /// A session began; the statistics record it.
+    /// A session began.
     Session {
-        /// The name that the client gave itself.
+        /// The name that the client reports.
         client: Option<String>,
         /// Tokens of the definitions that the client did not have to hold.
         kept_out: u64,
@@ -63,29 +61,29 @@ pub enum Event {
 pub enum Outcome {
     /// With a result.
     Success,
-    /// With an error of the tool, a refusal, a limit, or by being cancelled.
+    /// With an error of the tool, a refusal, a limit, or because it was canceled.
     Failure,
 }
 
 impl Outcome {
-    /// Tells whether there was a result.
+    /// Returns whether there was a result.
     pub fn is_success(self) -> bool {
         self == Self::Success
     }
 }
 
-/// Names one run, in this gateway and in all others that write to the same storage.
+/// Identifies a run, in this gateway and in all others that use the same store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RunId(i64);
 
 impl RunId {
-    /// Makes a new one.
+    /// Creates a new id.
     #[expect(clippy::new_without_default, reason = "each one is different")]
     pub fn new() -> Self {
         Self(i64::from_ne_bytes(random::bytes()))
     }
 
-    /// Makes the id of a number.
+    /// Creates an id from its number.
     pub fn from_raw(raw: i64) -> Self {
         Self(raw)
     }
@@ -101,6 +99,9 @@ impl fmt::Display for RunId {
         write!(f, "{:016x}", self.0)
     }
 }
+
+/// Maximum of a number in an event. No real one is larger, and the sum of a million of them still fits.
+pub(crate) const MAX_AMOUNT: u64 = 1 << 40;
 
 const NAME_CHARACTERS: usize = 200;
 /// No tool that can be registered has a longer name.

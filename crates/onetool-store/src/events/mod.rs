@@ -4,4 +4,5 @@ mod batch;
 mod event;
 
 pub use batch::{Account, Batch};
+pub(crate) use event::MAX_AMOUNT;
 pub use event::{Event, Outcome, RunId};

@@ -2,7 +2,6 @@
 
 mod answer;
 mod body;
-mod handle;
 mod indent;
 mod lines;
 mod path;
@@ -20,18 +19,19 @@ use std::time::Duration;
 
 use onetool_config::Seconds;
 use onetool_core::Caller;
+use onetool_core::clock::Clock;
+use onetool_core::current::Current;
+use onetool_core::state::{Reply, StoreError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::storage::{Pending, ResultPart, ResultRow, ResultRowInfo, Storage, StorageError};
-use onetool_core::clock::{Clock, Timestamp};
-use onetool_core::current::Current;
+use crate::store::{KeptResult, KeptText, ResultPart, Store};
 
+pub use crate::store::{ResultHandle, ResultInfo};
 pub use answer::StoredResult;
 pub use body::ResultBody;
-pub use handle::ResultHandle;
 pub use path::PathError;
 pub use query::{QueryError, ResultPage, ResultQuery};
 
@@ -40,12 +40,12 @@ pub use body::cut;
 use lines::{has_long, lines};
 use stop::Stop;
 
-/// How long an expired result is still known to have been there.
+/// How long a result is still reported as expired, rather than not found.
 const TOMBSTONE: Duration = Duration::from_hours(7 * 24);
-/// How many searches, and how many reads of pages, are under way at the same time.
+/// Maximum number of concurrent searches, and of concurrent reads of pages.
 const MAX_SEARCHES: usize = 4;
 const MAX_PAGES: usize = 8;
-/// How many results become data at the same time.
+/// Maximum number of results that are parsed concurrently.
 const MAX_LOADS: usize = 2;
 /// How long a search may take.
 const SEARCH_LIMIT: Duration = Duration::from_secs(10);
@@ -79,16 +79,14 @@ impl Default for OutputOptions {
 }
 
 /// Stores large results for the callers that caused them; clones share it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ResultStore(Arc<Shared>);
 
-#[derive(Debug)]
 struct Shared {
-    storage: Storage,
+    store: Arc<dyn Store>,
     clock: Clock,
     options: Current<OutputOptions>,
-    /// How many queries may have a whole result in memory at the same time; those that only page do not wait for
-    /// those that search.
+    /// Limit how many queries have a whole result in memory; those that only page do not wait for those that search.
     searches: Arc<Semaphore>,
     pages: Arc<Semaphore>,
     loads: Arc<Semaphore>,
@@ -104,29 +102,11 @@ struct Probe {
     given_up: std::sync::atomic::AtomicUsize,
 }
 
-/// What a list tells about a stored result; nothing of its content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ResultInfo {
-    /// The handle.
-    pub handle: ResultHandle,
-    /// Whether it is data rather than text.
-    pub is_json: bool,
-    /// When it was stored.
-    pub created_at: Timestamp,
-    /// When it can no longer be read.
-    pub expires_at: Timestamp,
-    /// How many lines it has.
-    pub total_lines: usize,
-    /// The size of the stored text.
-    pub size_bytes: u64,
-}
-
 impl ResultStore {
-    /// Stores results in `storage`.
-    pub fn new(storage: Storage, clock: Clock, options: OutputOptions) -> Self {
-        storage.set_max_results(options.max_store);
+    /// Keeps results in `store`.
+    pub fn new(store: Arc<dyn Store>, clock: Clock, options: OutputOptions) -> Self {
         Self(Arc::new(Shared {
-            storage,
+            store,
             clock,
             options: Current::new(options),
             searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
@@ -139,7 +119,6 @@ impl ResultStore {
 
     /// Replaces the options; results that are stored already keep theirs.
     pub fn set_options(&self, options: OutputOptions) {
-        self.0.storage.set_max_results(options.max_store);
         self.0.options.set(options);
     }
 
@@ -151,23 +130,24 @@ impl ResultStore {
     /// Stores a result for `owner`. JSON is stored in lines, also where it comes as one line of text.
     ///
     /// # Errors
-    /// When it is larger than the storage, or nothing can be kept at all.
-    pub async fn put(&self, owner: &Caller, body: ResultBody) -> Result<StoredResult, StorageError> {
-        let (Shared { storage, clock, .. }, options) = (&*self.0, self.0.options.get());
-        let prepared = blocking(move || Prepared::new(body)).await.ok_or(StorageError::Stopped)?;
+    /// If it is larger than the store, or the store fails.
+    pub async fn put(&self, owner: &Caller, body: ResultBody) -> Result<StoredResult, StoreError> {
+        let (Shared { store, clock, .. }, options) = (&*self.0, self.0.options.get());
+        let prepared = blocking(move || Prepared::new(body)).await.ok_or(StoreError::Stopped)?;
         let (handle, now) = (ResultHandle::random(), clock.now());
         let size_bytes = prepared.text.len() as u64;
         let stored = StoredResult::new(handle.clone(), &prepared, options.preview_lines, size_bytes);
-        let info = ResultRowInfo {
-            handle: handle.as_str().to_owned(),
+        let info = ResultInfo {
+            handle,
             is_json: prepared.is_json,
             created_at: now,
             expires_at: now.after(*options.result_ttl),
             total_lines: prepared.total_lines,
             size_bytes,
         };
-        storage.add_result(owner, ResultRow { info, body: Some(prepared.text) }).await?;
-        // In the background: the answer does not wait for it.
+        let result = KeptResult { info, text: KeptText::Whole(prepared.text) };
+        store.add_result(owner, result, options.max_store).await?;
+        // In the background: the response does not wait for it.
         drop(self.start_clean_up());
         Ok(stored)
     }
@@ -175,18 +155,18 @@ impl ResultStore {
     /// Reads some lines of a result of `owner`.
     ///
     /// # Errors
-    /// When the query is wrong, or the result is not there, is somebody else's (which looks the same) or has expired.
+    /// If the query is invalid, or the result is expired or not found. Another caller's result is not found either.
     pub async fn query(&self, owner: &Caller, query: ResultQuery) -> Result<ResultPage, QueryError> {
         query.check()?;
         let is_search = query.search.is_some() || query.path.is_some();
         let seats = if is_search { &self.0.searches } else { &self.0.pages };
         // Nobody closes them.
         let seat = seats.clone().acquire_owned().await.ok();
-        let row = self.row(owner, &query.handle).await?;
-        if row.is_in_parts() && !is_search {
-            return self.page_of_parts(&row.info, &query).await;
+        let result = self.readable(owner, &query.handle).await?;
+        if result.text == KeptText::InParts && !is_search {
+            return self.page_of_parts(owner, &result.info, &query).await;
         }
-        let (text, is_json) = self.text(row).await?;
+        let (text, is_json) = self.text(owner, result).await?;
         let handle = query.handle.clone();
         let (stop, _guard) = Stop::new(SEARCH_LIMIT);
         #[cfg(test)]
@@ -194,7 +174,7 @@ impl ResultStore {
         let page = blocking(move || {
             #[cfg(test)]
             probe.begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            // Also while nobody waits for it any more: what counts is what is in memory.
+            // Even if nobody waits for it anymore: what counts is what is in memory.
             let _seat = seat;
             let page = query.page(&text, is_json, &stop);
             #[cfg(test)]
@@ -204,26 +184,27 @@ impl ResultStore {
             page
         });
         let page = page.await;
-        page.unwrap_or(Err(QueryError::Storage { handle, source: StorageError::Stopped }))
+        page.unwrap_or(Err(QueryError::Store { handle, source: StoreError::Stopped }))
     }
 
     /// Returns a whole result of `owner` as data; text is a string.
     ///
     /// # Errors
-    /// When the result is not there, is somebody else's or has expired, or takes too much memory as data.
+    /// If the result is expired, not found or another caller's, or takes too much memory as data.
     pub async fn load(&self, owner: &Caller, handle: &ResultHandle) -> Result<Value, QueryError> {
         // Nobody closes them.
         let seat = self.0.loads.clone().acquire_owned().await.ok();
-        let (text, is_json) = self.text(self.row(owner, handle).await?).await?;
+        let result = self.readable(owner, handle).await?;
+        let (text, is_json) = self.text(owner, result).await?;
         if !is_json {
             return Ok(Value::String(text));
         }
         let parsed = {
             let handle = handle.clone();
-            // The seat comes back with the data, so that no more is made before this is taken.
+            // The seat is held until the data is returned.
             blocking(move || (query::parse(&handle, &text), seat)).await
         };
-        let stopped = || QueryError::Storage { handle: handle.clone(), source: StorageError::Stopped };
+        let stopped = || QueryError::Store { handle: handle.clone(), source: StoreError::Stopped };
         let (data, _seat) = parsed.ok_or_else(stopped)?;
         data
     }
@@ -231,10 +212,9 @@ impl ResultStore {
     /// Returns the results of `owner` that can be read, newest first.
     ///
     /// # Errors
-    /// When the storage fails.
-    pub async fn list(&self, owner: &Caller) -> Result<Vec<ResultInfo>, StorageError> {
-        let rows = self.0.storage.results(owner, self.0.clock.now()).await?;
-        Ok(rows.into_iter().map(ResultInfo::from).collect())
+    /// If the store fails.
+    pub async fn list(&self, owner: &Caller) -> Result<Vec<ResultInfo>, StoreError> {
+        self.0.store.results(owner, self.0.clock.now()).await
     }
 
     /// Deletes what has expired, now and every minute; runs until it is dropped.
@@ -247,75 +227,72 @@ impl ResultStore {
         }
     }
 
-    /// Deletes the texts of expired results. For a week they still answer as expired, then as not found.
+    /// Deletes the texts of expired results. For a week they are reported as expired, then as not found.
     ///
     /// # Errors
-    /// When the storage fails.
-    pub async fn clean_up(&self) -> Result<(), StorageError> {
-        self.start_clean_up().done().await
+    /// If the store fails.
+    pub async fn clean_up(&self) -> Result<(), StoreError> {
+        self.start_clean_up().await
     }
 
-    fn start_clean_up(&self) -> Pending<()> {
+    fn start_clean_up(&self) -> Reply<()> {
         let now = self.0.clock.now();
-        self.0.storage.clean_results(now, now.before(TOMBSTONE))
+        self.0.store.expire_results(now, now.before(TOMBSTONE))
     }
 
-    /// Returns the row of a result that can be read.
-    async fn row(&self, owner: &Caller, handle: &ResultHandle) -> Result<ResultRow, QueryError> {
-        let row = self.0.storage.result(owner, handle.as_str()).await;
-        let row = row.map_err(|source| QueryError::Storage { handle: handle.clone(), source })?;
-        let row = row.ok_or_else(|| QueryError::NotFound { handle: handle.clone() })?;
-        if row.body.is_none() || self.0.clock.now() >= row.info.expires_at {
+    /// Returns a result that can be read.
+    async fn readable(&self, owner: &Caller, handle: &ResultHandle) -> Result<KeptResult, QueryError> {
+        let result = self.0.store.result(owner, handle).await;
+        let result = result.map_err(|source| QueryError::Store { handle: handle.clone(), source })?;
+        let result = result.ok_or_else(|| QueryError::NotFound { handle: handle.clone() })?;
+        if result.text == KeptText::Deleted || self.0.clock.now() >= result.info.expires_at {
             return Err(QueryError::Expired { handle: handle.clone() });
         }
-        Ok(row)
+        Ok(result)
     }
 
     /// Returns the whole text of a result, and whether it is JSON.
-    async fn text(&self, row: ResultRow) -> Result<(String, bool), QueryError> {
-        let is_json = row.info.is_json;
-        if !row.is_in_parts() {
-            return Ok((row.body.unwrap_or_default(), is_json));
-        }
-        let parts = self.parts(&row.info, 0..row.info.total_lines).await?;
-        Ok((parts.into_iter().map(|part| part.body).collect(), is_json))
+    async fn text(&self, owner: &Caller, result: KeptResult) -> Result<(String, bool), QueryError> {
+        let KeptResult { info, text } = result;
+        let text = match text {
+            KeptText::Whole(text) => text,
+            KeptText::InParts => {
+                let parts = self.parts(owner, &info, 0..info.total_lines).await?;
+                parts.into_iter().map(|part| part.text).collect()
+            }
+            KeptText::Deleted => return Err(QueryError::Expired { handle: info.handle }),
+        };
+        Ok((text, info.is_json))
     }
 
-    /// Reads lines of a result in parts, and no more parts than they stand in.
+    /// Reads lines of a result in parts, and only the parts that contain them.
     async fn page_of_parts(
         &self,
-        info: &ResultRowInfo,
+        owner: &Caller,
+        info: &ResultInfo,
         query: &ResultQuery,
     ) -> Result<ResultPage, QueryError> {
         let asked = query.lines_of(info.total_lines);
-        let parts = self.parts(info, asked.clone()).await?;
-        let numbered = parts.iter().flat_map(|part| (part.first_line..).zip(lines(&part.body)));
+        let parts = self.parts(owner, info, asked.clone()).await?;
+        let numbered = parts.iter().flat_map(|part| (part.first_line..).zip(lines(&part.text)));
         let chosen: Vec<&str> =
             numbered.filter(|(number, _)| asked.contains(number)).map(|(_, line)| line).collect();
-        let has_long = parts.iter().any(|part| has_long(&part.body));
+        let has_long = parts.iter().any(|part| has_long(&part.text));
         Ok(query.page_with(chosen.iter().copied(), info.total_lines, info.total_lines, has_long))
     }
 
-    async fn parts(&self, info: &ResultRowInfo, lines: Range<usize>) -> Result<Vec<ResultPart>, QueryError> {
-        let parts = self.0.storage.result_parts(&info.handle, lines).await;
-        parts.map_err(|source| QueryError::Storage { handle: info.handle.as_str().into(), source })
+    async fn parts(
+        &self,
+        owner: &Caller,
+        info: &ResultInfo,
+        lines: Range<usize>,
+    ) -> Result<Vec<ResultPart>, QueryError> {
+        let parts = self.0.store.result_parts(owner, &info.handle, lines).await;
+        parts.map_err(|source| QueryError::Store { handle: info.handle.clone(), source })
     }
 }
 
-impl From<ResultRowInfo> for ResultInfo {
-    fn from(row: ResultRowInfo) -> Self {
-        Self {
-            handle: row.handle.into(),
-            is_json: row.is_json,
-            created_at: row.created_at,
-            expires_at: row.expires_at,
-            total_lines: row.total_lines,
-            size_bytes: row.size_bytes,
-        }
-    }
-}
-
-/// Runs long work away from the runtime's threads; `None` where the runtime is ending or the work panicked.
+/// Runs long work outside of the runtime's threads; `None` if the runtime is ending or the work panicked.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     tokio::task::spawn_blocking(work).await.ok()
 }

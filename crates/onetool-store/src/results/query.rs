@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use onetool_core::json_weight;
+use onetool_core::state::StoreError;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,7 +12,6 @@ use super::lines::{LINE_MAX, has_long, lines};
 use super::search::Search;
 use super::stop::Stop;
 use super::{PathError, ResultHandle, path};
-use crate::storage::StorageError;
 
 /// Most bytes that a result takes as data.
 const MAX_DATA: usize = 256 << 20;
@@ -244,13 +244,13 @@ pub enum QueryError {
         #[source]
         source: serde_json::Error,
     },
-    /// The storage failed.
+    /// The store failed.
     #[error("cannot read the stored result '{handle}'")]
-    Storage {
+    Store {
         /// The handle.
         handle: ResultHandle,
         /// Why.
         #[source]
-        source: StorageError,
+        source: StoreError,
     },
 }

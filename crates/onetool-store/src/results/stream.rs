@@ -1,13 +1,16 @@
-//! Results that are stored while they come in, so that no more of them than a part is ever in memory (O6).
+//! Results that are stored while they arrive, so that only a part of them is ever in memory (O6).
 
+use std::sync::Arc;
+
+use onetool_core::state::StoreError;
 use onetool_core::{BoxFuture, Caller, Overflow, OverflowStore, ToolError};
 use serde_json::Value;
 
 use super::body::{Prepared, counted, readable_size};
 use super::indent::Indenter;
 use super::lines::{has_long, last_cut, lines};
-use super::{ResultHandle, ResultStore, StoredResult};
-use crate::storage::{ResultRow, ResultRowInfo, StorageError};
+use super::{ResultHandle, ResultInfo, ResultStore, StoredResult};
+use crate::store::{KeptResult, KeptText, ResultPart, Store};
 
 /// How large a part is; a longer line is split between two of its pieces.
 const PART: usize = 1 << 20;
@@ -17,7 +20,8 @@ const BEGINNING: usize = 64 << 10;
 impl OverflowStore for ResultStore {
     fn begin(&self, caller: &Caller, is_json: bool) -> Box<dyn Overflow> {
         Box::new(ResultStream {
-            store: self.clone(),
+            results: self.clone(),
+            store: self.0.store.clone(),
             owner: caller.clone(),
             handle: ResultHandle::random(),
             is_json,
@@ -35,11 +39,12 @@ impl OverflowStore for ResultStore {
 }
 
 struct ResultStream {
-    store: ResultStore,
+    results: ResultStore,
+    store: Arc<dyn Store>,
     owner: Caller,
     handle: ResultHandle,
     is_json: bool,
-    /// The beginning of a character whose end has not come yet.
+    /// The beginning of a character that is not complete yet.
     undecoded: Vec<u8>,
     indenter: Option<Indenter>,
     is_begun: bool,
@@ -54,7 +59,7 @@ struct ResultStream {
 }
 
 impl ResultStream {
-    /// Takes in bytes as text. What is no UTF-8 becomes a mark, as in any other text.
+    /// Adds bytes as text. What is not UTF-8 becomes a replacement character.
     fn take_in(&mut self, bytes: &[u8]) {
         self.undecoded.extend_from_slice(bytes);
         let pending = std::mem::take(&mut self.undecoded);
@@ -80,7 +85,7 @@ impl ResultStream {
     }
 
     /// Stores all but what may still be one part with what comes next.
-    async fn store_parts(&mut self) -> Result<(), StorageError> {
+    async fn store_parts(&mut self) -> Result<(), StoreError> {
         while self.text.len() >= PART {
             let end = match self.text[..self.text.floor_char_boundary(PART)].rfind('\n') {
                 Some(line_end) => line_end + 1,
@@ -97,23 +102,25 @@ impl ResultStream {
         Ok(())
     }
 
-    async fn store_part(&mut self, part: String) -> Result<(), StorageError> {
-        let storage = &self.store.0.storage;
+    async fn store_part(&mut self, part: String) -> Result<(), StoreError> {
         let size = self.size + part.len() as u64;
-        storage.check_size(size)?;
+        let max = self.store.max_result().min(self.results.0.options.get().max_store);
+        if size > max {
+            return Err(StoreError::TooLarge { size, max });
+        }
         if self.beginning.is_empty() {
             part[..part.floor_char_boundary(BEGINNING)].clone_into(&mut self.beginning);
         }
         let lines = lines(&part).count();
         self.has_long_lines |= has_long(&part);
-        let now = self.store.0.clock.now();
-        storage.add_result_part(self.handle.as_str(), self.lines, now, part).await?;
+        let part = ResultPart { first_line: self.lines, text: part };
+        self.store.add_result_part(&self.handle, part, self.results.0.clock.now()).await?;
         self.lines += lines;
         self.size = size;
         Ok(())
     }
 
-    async fn end(&mut self) -> Result<StoredResult, StorageError> {
+    async fn end(&mut self) -> Result<StoredResult, StoreError> {
         if !std::mem::take(&mut self.undecoded).is_empty() {
             self.add("\u{fffd}");
         }
@@ -122,18 +129,19 @@ impl ResultStream {
         if !rest.is_empty() {
             self.store_part(rest).await?;
         }
-        let options = self.store.0.options.get();
-        let now = self.store.0.clock.now();
-        let info = ResultRowInfo {
-            handle: self.handle.as_str().to_owned(),
+        let options = self.results.0.options.get();
+        let now = self.results.0.clock.now();
+        let info = ResultInfo {
+            handle: self.handle.clone(),
             is_json: self.is_json,
             created_at: now,
             expires_at: now.after(*options.result_ttl),
             total_lines: self.lines,
             size_bytes: self.size,
         };
-        // The row of a result in parts has no text of its own.
-        self.store.0.storage.add_result(&self.owner, ResultRow { info, body: Some(String::new()) }).await?;
+        // What is empty has no parts.
+        let text = if self.size == 0 { KeptText::Whole(String::new()) } else { KeptText::InParts };
+        self.store.add_result(&self.owner, KeptResult { info, text }, options.max_store).await?;
         self.is_finished = true;
         let kind = if self.is_json { "JSON" } else { "text" };
         let size = usize::try_from(self.size).unwrap_or(usize::MAX);
@@ -147,19 +155,19 @@ impl ResultStream {
     }
 }
 
-/// Tells whether these bytes could be a character if others followed.
+/// Returns whether these bytes could be the beginning of a character.
 fn is_cut(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
-fn failed(error: &StorageError) -> ToolError {
-    ToolError::failed(format!("the answer is too large to show and cannot be stored: {error}"))
+fn failed(error: &StoreError) -> ToolError {
+    ToolError::failed(format!("the result is too large to return and cannot be stored: {error}"))
 }
 
 impl Overflow for ResultStream {
     fn write<'a>(&'a mut self, bytes: &'a [u8]) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            // In steps, so that a large piece does not stand in memory twice.
+            // In steps, so that a large piece is not in memory twice.
             for step in bytes.chunks(PART) {
                 self.take_in(step);
                 self.store_parts().await.map_err(|error| failed(&error))?;
@@ -171,7 +179,7 @@ impl Overflow for ResultStream {
     fn finish(mut self: Box<Self>) -> BoxFuture<'static, Result<Value, ToolError>> {
         Box::pin(async move {
             let stored = self.end().await.map_err(|error| failed(&error))?;
-            drop(self.store.start_clean_up());
+            drop(self.results.start_clean_up());
             Ok(stored.answer())
         })
     }
@@ -180,7 +188,8 @@ impl Overflow for ResultStream {
 impl Drop for ResultStream {
     fn drop(&mut self) {
         if !self.is_finished && self.lines > 0 {
-            self.store.0.storage.drop_result_parts(self.handle.as_str());
+            // Nobody waits for it.
+            drop(self.store.drop_result_parts(&self.handle));
         }
     }
 }

@@ -2,23 +2,25 @@
 
 use std::sync::atomic::Ordering;
 
+use onetool_core::clock::Timestamp;
 use serde_json::json;
 
 use super::*;
+use crate::SqliteStore;
 
 const NOON: Timestamp = Timestamp::from_millis(1_785_240_000_000);
 
 struct Fixture {
     store: ResultStore,
-    storage: Storage,
+    kept: Arc<SqliteStore>,
     clock: Clock,
     owner: Caller,
 }
 
 fn fixture() -> Fixture {
-    let (storage, clock) = (Storage::in_memory(), Clock::fake(NOON));
-    let store = ResultStore::new(storage.clone(), clock.clone(), OutputOptions::default());
-    Fixture { store, storage, clock, owner: Caller::default() }
+    let (kept, clock) = (Arc::new(SqliteStore::in_memory()), Clock::fake(NOON));
+    let store = ResultStore::new(kept.clone(), clock.clone(), OutputOptions::default());
+    Fixture { store, kept, clock, owner: Caller::default() }
 }
 
 impl Fixture {
@@ -145,8 +147,8 @@ async fn run_5_3_expired_is_told_from_not_found_also_after_the_clean_up() {
     fixture.clock.advance(Duration::from_hours(2));
     // Storing something else cleans up; its job is done before the next one.
     fixture.put_text("b").await;
-    let row = fixture.storage.result(&fixture.owner, handle.as_str()).await.unwrap().unwrap();
-    assert_eq!(row.body, None, "the text is gone");
+    let result = fixture.kept.result(&fixture.owner, &handle).await.unwrap().unwrap();
+    assert_eq!(result.text, KeptText::Deleted);
     let expired = fixture.query(ResultQuery::new(handle.clone())).await;
     assert!(matches!(expired, Err(QueryError::Expired { .. })));
     fixture.clock.advance(Duration::from_hours(8 * 24));
@@ -161,7 +163,7 @@ async fn run_5_3_the_clean_up_runs_by_itself() {
     let handle = fixture.put_text("a").await;
     fixture.clock.advance(Duration::from_hours(1));
     let cleaned = async {
-        while fixture.storage.result(&fixture.owner, handle.as_str()).await.unwrap().unwrap().body.is_some() {
+        while fixture.kept.result(&fixture.owner, &handle).await.unwrap().unwrap().text != KeptText::Deleted {
             tokio::task::yield_now().await;
         }
     };
@@ -265,9 +267,9 @@ async fn run_5_1_the_answer_tells_enough_and_is_small() {
 
 #[tokio::test]
 async fn run_5_1_the_answer_stays_under_4_kb_whatever_is_in_it() {
-    let (storage, clock) = (Storage::in_memory(), Clock::fake(NOON));
+    let (kept, clock) = (Arc::new(SqliteStore::in_memory()), Clock::fake(NOON));
     let options = OutputOptions { preview_lines: 100_000, ..OutputOptions::default() };
-    let store = ResultStore::new(storage, clock, options);
+    let store = ResultStore::new(kept, clock, options);
     let nasty = ["\u{1}", "\"", "\\", "é", "語", "😀", "\u{200b}", "\u{202e}", "}", "'", "x"];
     for piece in nasty {
         for line in [piece.to_owned(), piece.repeat(150), piece.repeat(300)] {
@@ -460,17 +462,16 @@ async fn o6_a_result_that_is_given_up_or_expires_leaves_nothing_behind() {
     let mut stream = onetool_core::OverflowStore::begin(&fixture.store, &fixture.owner, false);
     stream.write(text.as_bytes()).await.unwrap();
     drop(stream);
-    let parts = async |handle: &str| fixture.storage.result_parts(handle, 0..usize::MAX).await.unwrap().len();
+    let parts = async |handle: &str| {
+        let parts = fixture.kept.result_parts(&fixture.owner, &handle.into(), 0..usize::MAX);
+        parts.await.unwrap().len()
+    };
     let handle = streamed(&fixture, &text, false, 1 << 20).await.unwrap();
     assert!(parts(&handle).await > 1);
-    assert_eq!(
-        fixture.storage.all_result_parts().await.unwrap(),
-        parts(&handle).await,
-        "those given up are gone"
-    );
+    assert_eq!(fixture.kept.part_count().await, parts(&handle).await, "those given up are gone");
     fixture.clock.advance(Duration::from_hours(2));
     fixture.store.clean_up().await.unwrap();
-    assert_eq!(fixture.storage.all_result_parts().await.unwrap(), 0);
+    assert_eq!(fixture.kept.part_count().await, 0);
     let expired = fixture.query(ResultQuery::new(handle.as_str())).await.unwrap_err();
     assert!(matches!(expired, QueryError::Expired { .. }), "{expired}");
 }

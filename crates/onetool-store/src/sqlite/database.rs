@@ -1,4 +1,4 @@
-//! One open database: the file, or memory that stands in for it.
+//! One open database: the file, or memory that replaces it.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -11,14 +11,14 @@ use rusqlite::{Connection, ErrorCode};
 use super::schema::{self, TABLES, Version};
 
 const PAUSE_WHILE_BUSY: Duration = Duration::from_millis(20);
-/// What the write-ahead log may keep on disk after a large write.
+/// Maximum size of the write-ahead log on disk after a large write.
 const LOG_SIZE_LIMIT: i64 = 16 << 20;
 const MEMORY_PAGE: i64 = 4096;
-/// What a database in memory may take, whatever is put into it.
+/// Maximum size of a database in memory.
 const MEMORY_MAX: i64 = 512 << 20;
 
 /// An open database with all tables, and the views `all_<table>` to read from.
-pub(crate) struct Database {
+pub(super) struct Database {
     connection: Connection,
     kind: Kind,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Database {
 enum Kind {
     File,
     Memory,
-    /// Writes go to memory, and reads reach into the file as well.
+    /// Writes go to memory, and reads include the file.
     MemoryOverFile,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum OpenError {
     Sqlite(#[from] rusqlite::Error),
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("it belongs to another program; name another file under `storage: {{url: …}}`")]
+    #[error("it belongs to another program; set another file in `storage: {{url: …}}`")]
     Foreign,
     #[error("it was written by a newer onetool (version {0} of the tables)")]
     Newer(i32),
@@ -51,13 +51,13 @@ impl OpenError {
 }
 
 impl Database {
-    /// Opens or makes the file, readable by its owner alone.
+    /// Opens or creates the file, which only its owner can read.
     pub(super) fn open(path: &Path, busy: Duration) -> Result<Self, OpenError> {
         make_private(path)?;
         let deadline = Instant::now() + busy;
         loop {
             match Self::open_once(path, busy) {
-                // Two gateways that start together: changing the journal mode does not wait for the other one.
+                // Two gateways that start together: a change of the journal mode does not wait for the other one.
                 Err(OpenError::Sqlite(error)) if is_busy(&error) && Instant::now() < deadline => {
                     std::thread::sleep(PAUSE_WHILE_BUSY);
                 }
@@ -99,7 +99,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Lets reads reach into a file that can be read but not written.
+    /// Lets reads include a file that can be read but not written.
     pub(super) fn attach(&mut self, path: &Path, busy: Duration) -> Result<(), OpenError> {
         let text =
             path.to_str().filter(|_| path.is_file()).ok_or(io::Error::from(io::ErrorKind::NotFound))?;
@@ -115,7 +115,7 @@ impl Database {
         Ok(self.make_views()?)
     }
 
-    /// Goes on without the file.
+    /// Continues without the file.
     pub(super) fn detach(&mut self) -> rusqlite::Result<()> {
         self.kind = Kind::Memory;
         self.make_views()?;
@@ -132,8 +132,8 @@ impl Database {
         transaction.commit()
     }
 
-    /// Reads through the whole database and tells whether it is sound.
-    pub(super) fn is_sound(&self) -> bool {
+    /// Reads the whole database and returns whether it is intact.
+    pub(super) fn is_intact(&self) -> bool {
         let check = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
         match check {
             Ok(answer) => answer == "ok",
@@ -141,12 +141,12 @@ impl Database {
         }
     }
 
-    pub(crate) fn connection(&self) -> &Connection {
+    pub(super) fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Tells whether what is written survives a restart.
-    pub(crate) fn is_file(&self) -> bool {
+    /// Returns whether what is written survives a restart.
+    pub(super) fn is_file(&self) -> bool {
         self.kind == Kind::File
     }
 
@@ -170,8 +170,8 @@ impl Database {
     }
 }
 
-/// Moves a corrupt file, and the log that belongs to it, out of the way.
-pub(super) fn set_aside(path: &Path, stamp: &str) -> io::Result<PathBuf> {
+/// Renames a corrupt file and the log that belongs to it.
+pub(super) fn rename_corrupt(path: &Path, stamp: &str) -> io::Result<PathBuf> {
     let aside = (1..1000)
         .map(|number| match number {
             1 => with_suffix(path, &format!(".corrupt-{stamp}")),
@@ -189,7 +189,7 @@ pub(super) fn set_aside(path: &Path, stamp: &str) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Makes the file if it is missing, and closes it to everybody but its owner; SQLite gives its log the same mode.
+/// Creates the file if it does not exist, and lets only its owner read it; SQLite gives its log the same mode.
 fn make_private(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -209,14 +209,14 @@ fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Tells whether the file or its disk is to blame, so that memory may do better.
-pub(super) fn is_trouble(error: &rusqlite::Error) -> bool {
+/// Returns whether the file or its disk is the problem, so that memory may work.
+pub(super) fn is_file_problem(error: &rusqlite::Error) -> bool {
     is_corruption(error)
         || is_busy(error)
         || matches!(
@@ -241,8 +241,8 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Says in plain words what is wrong with the file.
-pub(super) fn reason(error: &rusqlite::Error) -> String {
+/// Describes what is wrong with the file.
+fn reason(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "another program has locked it".into(),
         Some(ErrorCode::DiskFull) => "the disk is full".into(),
@@ -250,4 +250,13 @@ pub(super) fn reason(error: &rusqlite::Error) -> String {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => format!("it is corrupt ({error})"),
         _ => error.to_string(),
     }
+}
+
+/// Converts a count to what SQLite has.
+pub(super) fn signed(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+pub(super) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
 }

@@ -1,119 +1,39 @@
-//! Rows of statistics: written in batches, read as sums.
+//! Events, in the tables `calls`, `runs` and `sessions`: written in batches, read as sums.
 
+use onetool_core::clock::Timestamp;
 use rusqlite::{Connection, Row, named_params, params};
 
-use super::results::unsigned;
-use super::{Pending, Storage, StorageError};
-use crate::events::{Batch, Event, RunId};
-use onetool_core::clock::Timestamp;
+use super::database::{Database, unsigned};
+use crate::events::{Batch, Event, MAX_AMOUNT, RunId};
+use crate::store::{DaySum, EventSums, RunSum, SessionSum, ToolSum};
 
-/// What the events of a period come to.
-#[derive(Debug, Clone, Default)]
-pub struct EventSums {
-    /// One for each tool, the one with the most calls first.
-    pub tools: Vec<ToolSum>,
-    /// One for each UTC day on which something happened, the earliest first.
-    pub days: Vec<DaySum>,
-    /// All runs.
-    pub runs: RunSum,
-    /// All sessions.
-    pub sessions: SessionSum,
-}
-
-/// The calls of one tool.
-#[derive(Debug, Clone, Default)]
-pub struct ToolSum {
-    /// The tool's name.
-    pub tool: String,
-    /// How many calls there were.
-    pub calls: u64,
-    /// How many of them succeeded.
-    pub succeeded: u64,
-    /// How long all calls took, in microseconds.
-    pub duration_us: u64,
-    /// Arguments and results.
-    pub bytes: u64,
-    /// Results that went to code instead of to the client.
-    pub bytes_in_runs: u64,
-    /// Arguments and results that the client sent and got.
-    pub bytes_direct: u64,
-}
-
-/// One UTC day.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DaySum {
-    /// The day, counted from 1970.
-    pub day: i64,
-    /// How many calls there were.
-    pub calls: u64,
-    /// How many of them succeeded.
-    pub succeeded: u64,
-    /// How many runs there were.
-    pub runs: u64,
-}
-
-/// All runs; where only one tool is asked for, those that called it, and its share in them.
-#[derive(Debug, Clone, Default)]
-pub struct RunSum {
-    pub runs: u64,
-    /// How many of them succeeded.
-    pub succeeded: u64,
-    pub duration_us: u64,
-    /// Code that came in and output that went out.
-    pub bytes: u64,
-    /// Results that calls inside gave to the code.
-    pub inner_bytes: u64,
-    /// Calls inside runs, without the first one of each.
-    pub beyond_first: u64,
-}
-
-/// All sessions.
-#[derive(Debug, Clone, Default)]
-pub struct SessionSum {
-    pub sessions: u64,
-    pub kept_out: u64,
-    pub own: u64,
-}
-
-impl Storage {
-    /// Hands in a batch of events; what is read afterwards includes them.
-    pub fn add_events(&self, batch: Batch) -> Pending<()> {
-        self.submit(move |database| {
-            if batch.events().is_empty() {
-                return Ok(());
-            }
-            let transaction = database.connection().unchecked_transaction()?;
-            for (at, event) in batch.events() {
-                insert(&transaction, at.as_millis(), event)?;
-            }
-            transaction.commit()?;
-            batch.set_written();
-            Ok(())
-        })
+pub(super) fn add(database: &Database, batch: &Batch) -> rusqlite::Result<()> {
+    if batch.events().is_empty() {
+        return Ok(());
     }
-
-    /// Adds up the events since a moment, of all tools or of one.
-    pub async fn event_sums(
-        &self,
-        since: Option<Timestamp>,
-        tool: Option<&str>,
-    ) -> Result<EventSums, StorageError> {
-        let since = since.map_or(i64::MIN, Timestamp::as_millis);
-        let tool = tool.map(str::to_owned);
-        self.submit(move |database| {
-            // One transaction, so that the sums agree with each other.
-            let transaction = database.connection().unchecked_transaction()?;
-            let tool = tool.as_deref();
-            let (runs, sessions) = match tool {
-                None => (all_runs(&transaction, since)?, sessions(&transaction, since)?),
-                Some(tool) => (runs_with(&transaction, since, tool)?, SessionSum::default()),
-            };
-            let tools = tools(&transaction, since, tool)?;
-            Ok(EventSums { tools, days: days(&transaction, since, tool)?, runs, sessions })
-        })
-        .done()
-        .await
+    let transaction = database.connection().unchecked_transaction()?;
+    for (at, event) in batch.events() {
+        insert(&transaction, at.as_millis(), event)?;
     }
+    transaction.commit()?;
+    batch.set_written();
+    Ok(())
+}
+
+pub(super) fn sums(
+    database: &Database,
+    since: Option<Timestamp>,
+    tool: Option<&str>,
+) -> rusqlite::Result<EventSums> {
+    let since = since.map_or(i64::MIN, Timestamp::as_millis);
+    // One transaction, so that the sums agree with each other.
+    let transaction = database.connection().unchecked_transaction()?;
+    let (runs, sessions) = match tool {
+        None => (all_runs(&transaction, since)?, sessions(&transaction, since)?),
+        Some(tool) => (runs_with(&transaction, since, tool)?, SessionSum::default()),
+    };
+    let tools = tools(&transaction, since, tool)?;
+    Ok(EventSums { tools, days: days(&transaction, since, tool)?, runs, sessions })
 }
 
 fn insert(connection: &Connection, at: i64, event: &Event) -> rusqlite::Result<()> {
@@ -212,8 +132,7 @@ fn all_runs(connection: &Connection, since: i64) -> rusqlite::Result<RunSum> {
     statement.query_row([since], run_sum)
 }
 
-/// The runs that called `tool`: its results and repeated calls in them, and its share of what they cost, which all
-/// calls inside a run bear evenly.
+/// Adds up the runs that called `tool`. What a run cost is shared evenly by all calls in it.
 fn runs_with(connection: &Connection, since: i64, tool: &str) -> rusqlite::Result<RunSum> {
     let mut statement = connection.prepare_cached(
         "SELECT COUNT(*), SUM(success), SUM(duration_us),
@@ -244,12 +163,11 @@ fn sessions(connection: &Connection, since: i64) -> rusqlite::Result<SessionSum>
     })
 }
 
-/// Fits a number into a row. No real one is larger, and a million of these can still be added up.
-fn bounded(number: impl TryInto<i64>) -> i64 {
-    number.try_into().unwrap_or(i64::MAX).min(1 << 40)
+fn bounded(amount: impl TryInto<u64>) -> i64 {
+    amount.try_into().unwrap_or(u64::MAX).min(MAX_AMOUNT).cast_signed()
 }
 
-/// Reads a count; the sum of no rows is nothing.
+/// Reads a sum; that of no rows is null.
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(unsigned(row.get::<_, Option<i64>>(column)?.unwrap_or_default()))
 }

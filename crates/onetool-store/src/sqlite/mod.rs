@@ -1,12 +1,9 @@
-//! Everything that lasts: one SQLite file, or memory where there is no file or it cannot be used.
-//!
-//! The other rooms see rows and never SQL, so that another database can stand behind this one.
+//! A store in a SQLite file, or in memory if there is no file or it cannot be used.
 
 mod database;
-mod error;
 mod events;
-mod openings;
-mod remembered;
+mod legacy_servers;
+mod queries;
 mod results;
 mod schema;
 mod worker;
@@ -14,37 +11,39 @@ mod worker;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use onetool_core::sync::Unpoisoned as _;
-use tokio::sync::oneshot;
+use onetool_core::clock::Timestamp;
+use onetool_core::state::{
+    ActiveSet, Reply, SealingKeys, SessionKey, SessionState, SessionWatch, StoreError, ready,
+};
+use onetool_core::{Caller, SessionId, ToolName};
+use tokio::sync::{oneshot, watch};
 
-pub use error::StorageError;
-pub use events::{DaySum, EventSums, ToolSum};
-pub use results::{ResultPart, ResultRow, ResultRowInfo};
-
+use crate::events::Batch;
+use crate::local::{LocalState, local_methods, local_sessions};
+use crate::store::{
+    CallFilter, CallRecord, CallWatch, EventSums, KeptResult, NewCall, PastCall, RememberedQuery,
+    ResultHandle, ResultInfo, ResultPart, SourceSwitches, Store, StoreHealth,
+};
 use database::Database;
-use worker::{Trouble, Worker};
+use worker::{Problem, Worker};
 
-/// Keeps what has to outlive a call; clones share it.
+/// Keeps results, statistics, queries and servers in a SQLite file; sessions, switches and history last as long as the
+/// process.
 ///
-/// The database is opened by the first use, on a thread of its own, so neither the start nor the runtime waits for
-/// it. A file that cannot be used (full disk, read-only folder, locked, written by another program) is replaced by
-/// memory, and tried again now and then; a corrupt one is kept aside and begun anew. [`Storage::trouble`] tells.
-#[derive(Debug, Clone)]
-pub struct Storage(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    place: Mutex<Place>,
+/// The first use opens the database on its own thread, so neither the start nor the runtime waits for it. If the file
+/// cannot be used (full disk, read-only directory, locked, another program's), memory replaces it until it works again.
+/// A corrupt file is renamed, and a new one takes its place. [`Store::health`] reports both.
+pub struct SqliteStore {
+    local: Arc<LocalState>,
+    place: Place,
     limits: Limits,
-    /// What the configuration lets all stored results take together, in bytes.
-    max_results: AtomicU64,
-    trouble: Arc<Trouble>,
+    problem: Arc<Problem>,
     jobs: OnceLock<Sender<worker::Job>>,
 }
 
@@ -58,9 +57,9 @@ enum Place {
 struct Limits {
     /// How long to wait while another program holds a lock.
     busy: Duration,
-    /// How long memory stands in for the file before it is tried again.
+    /// How long memory replaces the file before the next attempt to use it.
     retry: Duration,
-    /// What all stored results may take together in the file, in bytes; the oldest make room for new ones.
+    /// Maximum size in bytes of all results together in the file.
     in_file: u64,
     /// The same in memory.
     in_memory: u64,
@@ -73,122 +72,186 @@ impl Default for Limits {
     }
 }
 
-/// The answer of a job that was handed in; jobs run in the order in which they were handed in.
-pub struct Pending<T>(oneshot::Receiver<Result<T, StorageError>>);
-
-impl<T> Pending<T> {
-    /// Waits until the job is done.
-    ///
-    /// # Errors
-    /// When it could not be done.
-    pub async fn done(self) -> Result<T, StorageError> {
-        self.0.await.unwrap_or(Err(StorageError::Stopped))
-    }
-}
-
-impl Storage {
-    /// Keeps everything in the SQLite file `path`, which is made when it is first needed.
-    pub fn at(path: PathBuf) -> Self {
-        Self::new(Place::File(path), Limits::default())
+impl SqliteStore {
+    /// Uses the file `path`, which is created when it is first needed.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self::new(Place::File(path.into()), Limits::default())
     }
 
-    /// Keeps everything in memory, until the last clone is gone.
+    /// Uses a database in memory, which lasts as long as the store.
     pub fn in_memory() -> Self {
         Self::new(Place::Memory, Limits::default())
     }
 
+    /// Uses sessions, switches and history that outlive the store.
+    #[must_use]
+    pub fn with_local(self, local: Arc<LocalState>) -> Self {
+        Self { local, ..self }
+    }
+
     fn new(place: Place, limits: Limits) -> Self {
-        Self(Arc::new(Shared {
-            place: Mutex::new(place),
-            limits,
-            max_results: AtomicU64::new(u64::MAX),
-            trouble: Arc::default(),
-            jobs: OnceLock::new(),
-        }))
+        let (local, problem, jobs) = (Arc::default(), Arc::default(), OnceLock::new());
+        Self { local, place, limits, problem, jobs }
     }
 
-    /// Keeps everything in another file (or memory) from now on, once what was handed in so far is done. What is in the
-    /// old place stays there.
-    pub fn move_to(&self, path: Option<PathBuf>) {
-        let place = path.map_or(Place::Memory, Place::File);
-        // The lock is held until the job is in the queue, so that the last of several moves is the last job, too.
-        let mut current = self.place();
-        if *current == place {
-            return;
+    /// Submits a job without waiting for it. It may run twice: again if the file failed the first time.
+    fn submit<T: Send + 'static>(
+        &self,
+        job: impl Fn(&Database) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Reply<T> {
+        let (reply, outcome) = oneshot::channel();
+        let job: worker::Job = Box::new(move |worker| {
+            let outcome = worker.run(&job);
+            drop(job);
+            let _ = reply.send(outcome);
+        });
+        // If the thread is gone, the reply is dropped with the job, and that is the outcome.
+        let _ = self.jobs.get_or_init(|| self.start()).send(job);
+        Box::pin(async { outcome.await.unwrap_or(Err(StoreError::Stopped)) })
+    }
+
+    fn start(&self) -> Sender<worker::Job> {
+        let (sender, receiver) = mpsc::channel();
+        let worker = Worker::new(self.place.clone(), self.limits, self.problem.clone());
+        let thread = std::thread::Builder::new().name("onetool-store".into());
+        if let Err(error) = thread.spawn(move || worker.serve(receiver)) {
+            tracing::error!("cannot start the thread of the store: {error}");
         }
-        *current = place.clone();
-        if let Some(jobs) = self.0.jobs.get() {
-            // Where the thread is gone there is nothing to move.
-            let _ = jobs.send(Box::new(move |worker| worker.move_to(place)));
+        sender
+    }
+}
+
+#[cfg(test)]
+impl SqliteStore {
+    /// Returns how many parts of results there are, of completed ones and of others.
+    pub(crate) async fn part_count(&self) -> usize {
+        let count = self.submit(|database| {
+            database
+                .connection()
+                .query_row("SELECT COUNT(*) FROM result_parts", [], |row| row.get::<_, i64>(0))
+        });
+        usize::try_from(count.await.unwrap()).unwrap()
+    }
+}
+
+local_sessions!(SqliteStore);
+
+impl Store for SqliteStore {
+    fn max_result(&self) -> u64 {
+        // Memory must be able to replace the file.
+        self.limits.in_memory
+    }
+
+    fn add_result(&self, owner: &Caller, result: KeptResult, max_total: u64) -> Reply<()> {
+        let (size, max) = (result.info.size_bytes, max_total.min(self.limits.in_memory));
+        if size > max {
+            return ready(Err(StoreError::TooLarge { size, max }));
+        }
+        let (limits, owner) = (self.limits, owner.clone());
+        self.submit(move |database| {
+            let max = if database.is_file() { limits.in_file } else { limits.in_memory };
+            results::add(database, &owner, &result, max.min(max_total))
+        })
+    }
+
+    fn add_result_part(&self, handle: &ResultHandle, part: ResultPart, at: Timestamp) -> Reply<()> {
+        let handle = handle.clone();
+        self.submit(move |database| results::add_part(database, &handle, &part, at))
+    }
+
+    fn drop_result_parts(&self, handle: &ResultHandle) -> Reply<()> {
+        let handle = handle.clone();
+        self.submit(move |database| results::drop_parts(database, &handle))
+    }
+
+    fn result(&self, owner: &Caller, handle: &ResultHandle) -> Reply<Option<KeptResult>> {
+        let (owner, handle) = (owner.clone(), handle.clone());
+        self.submit(move |database| results::get(database, &owner, &handle))
+    }
+
+    fn result_parts(
+        &self,
+        owner: &Caller,
+        handle: &ResultHandle,
+        lines: Range<usize>,
+    ) -> Reply<Vec<ResultPart>> {
+        let (owner, handle) = (owner.clone(), handle.clone());
+        self.submit(move |database| results::parts(database, &owner, &handle, &lines))
+    }
+
+    fn results(&self, owner: &Caller, now: Timestamp) -> Reply<Vec<ResultInfo>> {
+        let owner = owner.clone();
+        self.submit(move |database| results::list(database, &owner, now))
+    }
+
+    fn expire_results(&self, now: Timestamp, forget: Timestamp) -> Reply<()> {
+        self.submit(move |database| results::expire(database, now, forget))
+    }
+
+    fn add_events(&self, batch: Batch) -> Reply<()> {
+        self.submit(move |database| events::add(database, &batch))
+    }
+
+    fn event_sums(&self, since: Option<Timestamp>, tool: Option<&str>) -> Reply<EventSums> {
+        let tool = tool.map(str::to_owned);
+        self.submit(move |database| events::sums(database, since, tool.as_deref()))
+    }
+
+    fn remember_query(&self, tool: &str, query: &str, at: Timestamp, max_per_tool: usize) -> Reply<()> {
+        let (tool, query) = (tool.to_owned(), query.to_owned());
+        self.submit(move |database| queries::remember(database, &tool, &query, at, max_per_tool))
+    }
+
+    fn remembered_queries(&self) -> Reply<Vec<RememberedQuery>> {
+        self.submit(queries::all)
+    }
+
+    fn legacy_server(&self, command: &str) -> Reply<Option<String>> {
+        let command = command.to_owned();
+        self.submit(move |database| legacy_servers::get(database, &command))
+    }
+
+    fn set_legacy_server(&self, command: &str, version: Option<&str>, at: Timestamp) -> Reply<()> {
+        let (command, version) = (command.to_owned(), version.map(str::to_owned));
+        self.submit(move |database| legacy_servers::set(database, &command, version.as_deref(), at))
+    }
+
+    local_methods!();
+
+    fn health(&self) -> StoreHealth {
+        let size_bytes = match &self.place {
+            Place::File(path) => file_size(path),
+            Place::Memory => None,
+        };
+        StoreHealth { problem: self.problem.text(), size_bytes }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        match &self.place {
+            Place::File(path) => vec![path.clone()],
+            Place::Memory => Vec::new(),
         }
     }
 
-    /// Bounds what all stored results take together from the next one on.
-    pub fn set_max_results(&self, bytes: u64) {
-        self.0.max_results.store(bytes, Ordering::Relaxed);
-    }
-
-    /// Returns how large the file is, its log included; nothing where there is none.
-    pub fn file_size(&self) -> Option<u64> {
-        let Place::File(path) = self.place().clone() else { return None };
-        let log = path.with_extension("db-wal");
-        let size = |path: &Path| std::fs::metadata(path).map(|it| it.len()).ok();
-        Some(size(&path)? + size(&log).unwrap_or_default())
-    }
-
-    fn place(&self) -> MutexGuard<'_, Place> {
-        self.0.place.lock().unpoisoned()
-    }
-
-    /// Returns what is wrong with the file at present, and what that means for what is kept.
-    pub fn trouble(&self) -> Option<String> {
-        self.0.trouble.text()
-    }
-
-    /// Opens the database now, so that [`Storage::trouble`] tells the truth before anything is kept.
-    ///
-    /// # Errors
-    /// When there is not even memory.
-    pub async fn open(&self) -> Result<(), StorageError> {
-        self.submit(|_| Ok(())).done().await
-    }
-
-    /// Does what was handed in so far and closes the file, which folds its log away; the next use opens it again.
-    pub async fn close(&self) {
-        let Some(jobs) = self.0.jobs.get() else { return };
+    fn close(&self) -> Reply<()> {
+        let Some(jobs) = self.jobs.get() else { return ready(Ok(())) };
         let (reply, closed) = oneshot::channel();
         let job: worker::Job = Box::new(move |worker| {
             worker.close();
             let _ = reply.send(());
         });
-        if jobs.send(job).is_ok() {
+        // If the thread is gone, everything is closed.
+        let _ = jobs.send(job);
+        Box::pin(async {
             let _ = closed.await;
-        }
+            Ok(())
+        })
     }
+}
 
-    /// Hands in a job without waiting for it. It may run twice: again where the first attempt failed with the file.
-    fn submit<T: Send + 'static>(
-        &self,
-        job: impl Fn(&Database) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Pending<T> {
-        let (reply, pending) = oneshot::channel();
-        let job: worker::Job = Box::new(move |worker| {
-            let answer = worker.run(&job);
-            drop(job);
-            let _ = reply.send(answer);
-        });
-        // Where the thread is gone the reply is dropped with the job, and that is the answer.
-        let _ = self.0.jobs.get_or_init(|| self.start()).send(job);
-        Pending(pending)
-    }
-
-    fn start(&self) -> Sender<worker::Job> {
-        let (sender, receiver) = mpsc::channel();
-        let worker = Worker::new(self.place().clone(), self.0.limits, self.0.trouble.clone());
-        let thread = std::thread::Builder::new().name("onetool-storage".into());
-        if let Err(error) = thread.spawn(move || worker.serve(receiver)) {
-            tracing::error!("cannot start the thread of the storage: {error}");
-        }
-        sender
-    }
+/// Returns the size of a database including its log, if the file exists.
+fn file_size(path: &Path) -> Option<u64> {
+    let log = database::with_suffix(path, "-wal");
+    let size = |path: &Path| std::fs::metadata(path).map(|it| it.len()).ok();
+    Some(size(path)? + size(&log).unwrap_or_default())
 }

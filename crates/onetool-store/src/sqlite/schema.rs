@@ -1,15 +1,15 @@
-//! The tables, and how older files become newer ones.
+//! The tables, and the steps that bring an older file up to date.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Marks a file as ours, so that another program's database is never touched.
+/// Marks a file as ours, so that another program's database is never changed.
 const APPLICATION_ID: i32 = 0x1700_1b0c;
 
-/// Every table. Rooms read the view `all_<table>`, which also reaches into a file that can only be read.
+/// Every table. Queries read the view `all_<table>`, which includes a file that can only be read.
 pub(super) const TABLES: [&str; 7] =
     ["results", "result_parts", "calls", "runs", "sessions", "remembered", "openings"];
 
-/// Step `n` brings a database from version `n` to `n + 1`. Steps that were released are never changed.
+/// Step `n` brings a database from version `n` to `n + 1`. Released steps never change.
 const STEPS: [&str; 4] = [
     "
     CREATE TABLE results (
@@ -95,13 +95,13 @@ const STEPS: [&str; 4] = [
 /// What a database says about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
-    /// There is nothing in it yet.
+    /// It is empty.
     Empty,
-    /// It is ours, and has seen that many steps.
+    /// It is ours, after this many steps.
     Ours(usize),
-    /// Another program made it.
+    /// Another program created it.
     Foreign,
-    /// A newer onetool made it.
+    /// A newer onetool created it.
     Newer(i32),
 }
 
@@ -113,7 +113,7 @@ impl Version {
 
 /// Reads the version of the database `schema`: `main`, or one that is attached.
 pub(super) fn version(connection: &Connection, schema: &str) -> rusqlite::Result<Version> {
-    // One snapshot: another gateway may be making the tables just now.
+    // One snapshot: another gateway may be creating the tables right now.
     let _snapshot = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
     let number = |pragma: &str| {
         connection.query_row(&format!("PRAGMA {schema}.{pragma}"), [], |row| row.get::<_, i32>(0))
@@ -130,13 +130,13 @@ pub(super) fn version(connection: &Connection, schema: &str) -> rusqlite::Result
     })
 }
 
-/// Brings the main database to the present version; anything but an empty or older one of ours is left alone.
+/// Brings the main database up to date if it is empty or an older one of ours.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<Version> {
     let found = version(connection, "main")?;
     if found.is_current() || matches!(found, Version::Foreign | Version::Newer(_)) {
         return Ok(found);
     }
-    // Another gateway may be at it too: the version counts again once the lock is ours.
+    // Another gateway may do the same: the version is read again under the lock.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = match version(&transaction, "main")? {
         Version::Empty => 0,

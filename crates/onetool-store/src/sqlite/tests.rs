@@ -6,12 +6,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use onetool_core::Caller;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use onetool_core::clock::Timestamp;
+use crate::store::{KeptText, MAX_QUERIES};
 
 const LATER: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -19,16 +18,16 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// A storage that waits for nothing, and tries its file again at once if `retry` is zero.
-fn impatient(path: &Path, retry: Duration) -> Storage {
+/// Returns a store that waits for nothing, and tries its file again immediately if `retry` is zero.
+fn impatient(path: &Path, retry: Duration) -> SqliteStore {
     let limits = Limits { busy: Duration::from_millis(50), retry, ..Limits::default() };
-    Storage::new(Place::File(path.to_owned()), limits)
+    SqliteStore::new(Place::File(path.to_owned()), limits)
 }
 
 const NEVER: Duration = Duration::from_hours(1);
 
-fn row(handle: &str) -> ResultRow {
-    let info = ResultRowInfo {
+fn result(handle: &str) -> KeptResult {
+    let info = ResultInfo {
         handle: handle.into(),
         is_json: false,
         created_at: Timestamp::from_millis(1),
@@ -36,16 +35,20 @@ fn row(handle: &str) -> ResultRow {
         total_lines: 1,
         size_bytes: 4,
     };
-    ResultRow { info, body: Some("text".into()) }
+    KeptResult { info, text: KeptText::Whole("text".into()) }
 }
 
-async fn put(storage: &Storage, handle: &str) {
-    storage.add_result(&Caller::default(), row(handle)).await.unwrap();
+async fn put(store: &SqliteStore, handle: &str) {
+    store.add_result(&Caller::default(), result(handle), u64::MAX).await.unwrap();
 }
 
-async fn has(storage: &Storage, handle: &str) -> bool {
-    let found = storage.result(&Caller::default(), handle).await.unwrap();
-    found.is_some_and(|it| it.body.as_deref() == Some("text"))
+async fn has(store: &SqliteStore, handle: &str) -> bool {
+    let found = store.result(&Caller::default(), &handle.into()).await.unwrap();
+    found.is_some_and(|it| it.text == KeptText::Whole("text".into()))
+}
+
+fn problem_of(store: &SqliteStore) -> Option<String> {
+    store.health().problem
 }
 
 /// Names of the files in a folder.
@@ -64,15 +67,15 @@ fn mode(path: &Path) -> u32 {
 async fn what_is_kept_is_there_after_a_restart() {
     let folder = folder();
     let path = folder.path().join("onetool.db");
-    let storage = Storage::at(path.clone());
+    let store = SqliteStore::at(path.clone());
     assert_eq!(names(folder.path()), [""; 0], "nothing is made before it is needed");
-    put(&storage, "a").await;
-    let other_process = Storage::at(path.clone());
+    put(&store, "a").await;
+    let other_process = SqliteStore::at(path.clone());
     assert!(has(&other_process, "a").await, "two gateways can share a file");
-    drop((storage, other_process));
-    let storage = Storage::at(path);
-    assert!(has(&storage, "a").await);
-    assert_eq!(storage.trouble(), None);
+    drop((store, other_process));
+    let store = SqliteStore::at(path);
+    assert!(has(&store, "a").await);
+    assert_eq!(problem_of(&store), None);
 }
 
 #[tokio::test]
@@ -80,13 +83,13 @@ async fn two_gateways_can_make_the_file_at_the_same_time() {
     for _ in 0..20 {
         let folder = folder();
         let path = folder.path().join("onetool.db");
-        let storages: Vec<Storage> = (0..4).map(|_| Storage::at(path.clone())).collect();
-        let opening: Vec<_> = storages.iter().map(|it| it.submit(|_| Ok(()))).collect();
+        let stores: Vec<SqliteStore> = (0..4).map(|_| SqliteStore::at(path.clone())).collect();
+        let opening: Vec<_> = stores.iter().map(|it| it.submit(|_| Ok(()))).collect();
         for pending in opening {
-            pending.done().await.unwrap();
+            pending.await.unwrap();
         }
-        let troubles: Vec<String> = storages.iter().filter_map(Storage::trouble).collect();
-        assert_eq!(troubles, [""; 0]);
+        let problems: Vec<String> = stores.iter().filter_map(problem_of).collect();
+        assert_eq!(problems, [""; 0]);
     }
 }
 
@@ -94,58 +97,55 @@ async fn two_gateways_can_make_the_file_at_the_same_time() {
 async fn l4_the_file_and_its_log_are_readable_by_their_owner_alone() {
     let folder = folder();
     let path = folder.path().join("new/onetool.db");
-    let storage = Storage::at(path.clone());
-    put(&storage, "a").await;
+    let store = SqliteStore::at(path.clone());
+    put(&store, "a").await;
     assert_eq!(names(&folder.path().join("new")), ["onetool.db", "onetool.db-shm", "onetool.db-wal"]);
     for name in ["onetool.db", "onetool.db-shm", "onetool.db-wal"] {
         assert_eq!(mode(&path.with_file_name(name)), 0o600, "{name}");
     }
-    drop(storage);
+    drop(store);
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-    put(&Storage::at(path.clone()), "b").await;
+    put(&SqliteStore::at(path.clone()), "b").await;
     assert_eq!(mode(&path), 0o600, "an open file is closed");
 }
 
 #[tokio::test]
-async fn r8_a_corrupt_file_is_kept_aside_and_begun_anew() {
+async fn r8_a_corrupt_file_is_renamed_and_replaced() {
     let folder = folder();
     let path = folder.path().join("onetool.db");
-    fs::write(&path, "this is no database, but somebody may still want it").unwrap();
-    let storage = Storage::at(path.clone());
-    put(&storage, "a").await;
-    let trouble = storage.trouble().unwrap();
-    assert!(trouble.contains("corrupt") && trouble.contains("a new one was begun"), "{trouble}");
-    drop(storage);
+    fs::write(&path, "this is not a database, but somebody may still want it").unwrap();
+    let store = SqliteStore::at(path.clone());
+    put(&store, "a").await;
+    let problem = problem_of(&store).unwrap();
+    assert!(problem.contains("corrupt") && problem.contains("a new one was created"), "{problem}");
+    drop(store);
     let aside = names(folder.path()).into_iter().find(|it| it.starts_with("onetool.db.corrupt-")).unwrap();
-    assert!(trouble.contains(&aside), "{trouble}");
-    assert!(fs::read_to_string(folder.path().join(aside)).unwrap().starts_with("this is no database"));
-    let storage = Storage::at(path);
-    assert!(has(&storage, "a").await, "the new file lasts");
-    assert_eq!(storage.trouble(), None);
+    assert!(problem.contains(&aside), "{problem}");
+    assert!(fs::read_to_string(folder.path().join(aside)).unwrap().starts_with("this is not a database"));
+    let store = SqliteStore::at(path);
+    assert!(has(&store, "a").await, "the new file lasts");
+    assert_eq!(problem_of(&store), None);
 }
 
 #[tokio::test]
-async fn r8_a_file_that_is_spoilt_while_in_use_is_kept_aside_too() {
+async fn r8_a_file_that_is_corrupted_while_in_use_is_renamed_too() {
     let folder = folder();
     let path = folder.path().join("onetool.db");
-    let storage = impatient(&path, NEVER);
+    let store = impatient(&path, NEVER);
     for number in 0..500 {
-        put(&storage, &format!("handle-{number}")).await;
+        put(&store, &format!("handle-{number}")).await;
     }
-    storage
-        .submit(|it| it.connection().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"))
-        .done()
-        .await
-        .unwrap();
+    let checkpoint = |it: &Database| it.connection().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    store.submit(checkpoint).await.unwrap();
     let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     let length = file.metadata().unwrap().len();
     file.seek(SeekFrom::Start(4096)).unwrap();
     file.write_all(&vec![0x5a; usize::try_from(length).unwrap() - 4096]).unwrap();
     // What the pages held is read again only by a connection that has not seen them.
-    storage.submit(|it| it.connection().execute_batch("PRAGMA shrink_memory")).done().await.unwrap();
-    put(&storage, "after").await;
-    assert!(has(&storage, "after").await);
-    assert!(storage.trouble().unwrap().contains("corrupt"), "{:?}", storage.trouble());
+    store.submit(|it| it.connection().execute_batch("PRAGMA shrink_memory")).await.unwrap();
+    put(&store, "after").await;
+    assert!(has(&store, "after").await);
+    assert!(problem_of(&store).unwrap().contains("corrupt"), "{:?}", problem_of(&store));
     assert!(names(folder.path()).iter().any(|it| it.starts_with("onetool.db.corrupt-")));
 }
 
@@ -153,19 +153,19 @@ async fn r8_a_file_that_is_spoilt_while_in_use_is_kept_aside_too() {
 async fn r8_a_locked_file_is_replaced_by_memory_and_left_alone() {
     let folder = folder();
     let path = folder.path().join("onetool.db");
-    let storage = Storage::at(path.clone());
-    put(&storage, "before").await;
-    storage.close().await;
+    let store = SqliteStore::at(path.clone());
+    put(&store, "before").await;
+    store.close().await.unwrap();
     assert_eq!(names(folder.path()), ["onetool.db"], "closed, the log is folded away");
     let other = Connection::open(&path).unwrap();
     other.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE").unwrap();
-    let storage = impatient(&path, NEVER);
-    put(&storage, "a").await;
-    assert!(has(&storage, "a").await);
-    let trouble = storage.trouble().unwrap();
+    let store = impatient(&path, NEVER);
+    put(&store, "a").await;
+    assert!(has(&store, "a").await);
+    let problem = problem_of(&store).unwrap();
     assert!(
-        trouble.contains("another program has locked it") && trouble.contains("kept in memory"),
-        "{trouble}"
+        problem.contains("another program has locked it") && problem.contains("kept in memory"),
+        "{problem}"
     );
     assert_eq!(names(folder.path()).iter().filter(|it| it.contains("corrupt")).count(), 0);
 }
@@ -174,21 +174,21 @@ async fn r8_a_locked_file_is_replaced_by_memory_and_left_alone() {
 async fn r8_while_the_file_can_only_be_read_new_things_go_to_memory_and_later_to_the_file() {
     let folder = folder();
     let path = folder.path().join("onetool.db");
-    let storage = impatient(&path, Duration::ZERO);
-    put(&storage, "before").await;
-    assert_eq!(storage.trouble(), None);
+    let store = impatient(&path, Duration::ZERO);
+    put(&store, "before").await;
+    assert_eq!(problem_of(&store), None);
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    put(&storage, "during").await;
-    assert!(storage.trouble().is_some());
-    assert!(has(&storage, "during").await && has(&storage, "before").await, "reads reach both");
+    put(&store, "during").await;
+    assert!(problem_of(&store).is_some());
+    assert!(has(&store, "during").await && has(&store, "before").await, "reads reach both");
     other.execute_batch("COMMIT").unwrap();
-    put(&storage, "after").await;
-    assert_eq!(storage.trouble(), None, "the file is used again");
-    drop(storage);
-    let storage = Storage::at(path);
+    put(&store, "after").await;
+    assert_eq!(problem_of(&store), None, "the file is used again");
+    drop(store);
+    let store = SqliteStore::at(path);
     for handle in ["before", "during", "after"] {
-        assert!(has(&storage, handle).await, "{handle} is in the file");
+        assert!(has(&store, handle).await, "{handle} is in the file");
     }
 }
 
@@ -196,17 +196,15 @@ async fn r8_while_the_file_can_only_be_read_new_things_go_to_memory_and_later_to
 async fn r8_a_full_disk_is_replaced_by_memory() {
     let folder = folder();
     let path = folder.path().join("onetool.db");
-    let storage = impatient(&path, NEVER);
-    put(&storage, "before").await;
+    let store = impatient(&path, NEVER);
+    put(&store, "before").await;
     // A database that may not grow answers as a full disk does.
-    storage.submit(|it| it.connection().pragma_update(None, "max_page_count", 1)).done().await.unwrap();
-    let mut large = row("large");
-    large.body = Some("text".repeat(100_000));
-    storage.add_result(&Caller::default(), large).await.unwrap();
-    let found = storage.result(&Caller::default(), "large").await.unwrap().unwrap();
-    assert_eq!(found.body.unwrap().len(), 400_000);
-    assert!(has(&storage, "before").await);
-    assert!(storage.trouble().unwrap().contains("the disk is full"), "{:?}", storage.trouble());
+    store.submit(|it| it.connection().pragma_update(None, "max_page_count", 1)).await.unwrap();
+    let large = KeptResult { text: KeptText::Whole("text".repeat(100_000)), ..result("large") };
+    store.add_result(&Caller::default(), large.clone(), u64::MAX).await.unwrap();
+    assert_eq!(store.result(&Caller::default(), &"large".into()).await.unwrap(), Some(large));
+    assert!(has(&store, "before").await);
+    assert!(problem_of(&store).unwrap().contains("the disk is full"), "{:?}", problem_of(&store));
 }
 
 #[tokio::test]
@@ -216,11 +214,11 @@ async fn r8_a_folder_that_cannot_be_written_is_replaced_by_memory() {
     fs::write(&file, "").unwrap();
     // The second is a folder that not even root can write to.
     for path in [file.join("onetool.db"), Path::new("/proc/self/task/onetool.db").to_owned()] {
-        let storage = impatient(&path, NEVER);
-        put(&storage, "a").await;
-        assert!(has(&storage, "a").await);
-        let trouble = storage.trouble().unwrap();
-        assert!(trouble.contains(path.to_str().unwrap()) && trouble.contains("kept in memory"), "{trouble}");
+        let store = impatient(&path, NEVER);
+        put(&store, "a").await;
+        assert!(has(&store, "a").await);
+        let problem = problem_of(&store).unwrap();
+        assert!(problem.contains(path.to_str().unwrap()) && problem.contains("kept in memory"), "{problem}");
     }
 }
 
@@ -228,12 +226,12 @@ async fn r8_a_folder_that_cannot_be_written_is_replaced_by_memory() {
 async fn r8_a_read_only_file_is_read_and_not_changed() {
     let folder = folder();
     let path = folder.path().join("onetool.db");
-    put(&Storage::at(path.clone()), "before").await;
-    let storage = impatient(&path, NEVER);
-    storage.submit(|it| it.connection().pragma_update(None, "query_only", true)).done().await.unwrap();
-    put(&storage, "a").await;
-    assert!(has(&storage, "a").await && has(&storage, "before").await);
-    assert!(storage.trouble().unwrap().contains("it is read-only"), "{:?}", storage.trouble());
+    put(&SqliteStore::at(path.clone()), "before").await;
+    let store = impatient(&path, NEVER);
+    store.submit(|it| it.connection().pragma_update(None, "query_only", true)).await.unwrap();
+    put(&store, "a").await;
+    assert!(has(&store, "a").await && has(&store, "before").await);
+    assert!(problem_of(&store).unwrap().contains("it is read-only"), "{:?}", problem_of(&store));
 }
 
 #[tokio::test]
@@ -244,9 +242,9 @@ async fn files_of_other_programs_and_of_newer_versions_are_left_alone() {
         .unwrap()
         .execute_batch("CREATE TABLE theirs (a); PRAGMA user_version = 1")
         .unwrap();
-    let storage = impatient(&path, NEVER);
-    put(&storage, "a").await;
-    assert!(storage.trouble().unwrap().contains("another program"), "{:?}", storage.trouble());
+    let store = impatient(&path, NEVER);
+    put(&store, "a").await;
+    assert!(problem_of(&store).unwrap().contains("another program"), "{:?}", problem_of(&store));
     let tables: i64 = Connection::open(&path)
         .unwrap()
         .query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -254,16 +252,16 @@ async fn files_of_other_programs_and_of_newer_versions_are_left_alone() {
     assert_eq!(tables, 1);
 
     let path = folder.path().join("newer.db");
-    put(&Storage::at(path.clone()), "a").await;
+    put(&SqliteStore::at(path.clone()), "a").await;
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 77").unwrap();
-    let storage = impatient(&path, NEVER);
-    put(&storage, "b").await;
-    let trouble = storage.trouble().unwrap();
-    assert!(trouble.contains("newer onetool (version 77 of the tables)"), "{trouble}");
+    let store = impatient(&path, NEVER);
+    put(&store, "b").await;
+    let problem = problem_of(&store).unwrap();
+    assert!(problem.contains("newer onetool (version 77 of the tables)"), "{problem}");
 }
 
 #[test]
-fn r8_trouble_is_said_once() {
+fn r8_a_problem_is_reported_once() {
     let warnings = Warnings::default();
     tracing::subscriber::with_default(warnings.clone(), || {
         let limits = Limits { busy: Duration::ZERO, retry: Duration::ZERO, ..Limits::default() };
@@ -304,56 +302,69 @@ impl tracing::Subscriber for Warnings {
 
 #[tokio::test]
 async fn a_job_that_panics_harms_no_other() {
-    let storage = Storage::in_memory();
-    let broken = storage.submit::<()>(|_| panic!("broken"));
-    assert!(matches!(broken.done().await, Err(StorageError::Stopped)));
-    put(&storage, "a").await;
-    assert!(has(&storage, "a").await);
+    let store = SqliteStore::in_memory();
+    let broken = store.submit::<()>(|_| panic!("broken"));
+    assert!(matches!(broken.await, Err(StoreError::Stopped)));
+    put(&store, "a").await;
+    assert!(has(&store, "a").await);
 }
 
 #[tokio::test]
 async fn seam_17_results_take_no_more_than_configured_and_the_file_grows_no_further() {
     let folder = folder();
-    let storage = Storage::at(folder.path().join("onetool.db"));
-    assert_eq!(storage.file_size(), None, "it is made when it is needed");
-    storage.set_max_results(2 << 20);
-    let put = async |number: i64| {
-        let mut row = row(&format!("r{number}"));
-        row.info.created_at = Timestamp::from_millis(number);
-        row.info.size_bytes = 1 << 20;
-        row.body = Some("x".repeat(1 << 20));
-        storage.add_result(&Caller::default(), row).await
+    let store = SqliteStore::at(folder.path().join("onetool.db"));
+    assert_eq!(store.health().size_bytes, None, "it is created when it is needed");
+    let put = async |number: i64, max: u64| {
+        let mut result = result(&format!("r{number}"));
+        result.info.created_at = Timestamp::from_millis(number);
+        result.info.size_bytes = 1 << 20;
+        result.text = KeptText::Whole("x".repeat(1 << 20));
+        store.add_result(&Caller::default(), result, max).await
     };
     for number in 0..30 {
-        put(number).await.unwrap();
+        put(number, 2 << 20).await.unwrap();
     }
-    let readable = storage.results(&Caller::default(), Timestamp::from_millis(0)).await.unwrap();
+    let readable = store.results(&Caller::default(), Timestamp::from_millis(0)).await.unwrap();
     let handles: Vec<&str> = readable.iter().map(|it| it.handle.as_str()).collect();
     assert_eq!(handles, ["r29", "r28"]);
-    let size = storage.file_size().unwrap();
+    let size = store.health().size_bytes.unwrap();
     assert!(size < 15 << 20, "{size} bytes for 2 MB of results, the log of the last writes included");
-    storage.set_max_results(1000);
-    let error = put(30).await.unwrap_err().to_string();
-    assert_eq!(error, "1048576 bytes are more than the storage can hold (1000 bytes)");
+    let error = put(30, 1000).await.unwrap_err().to_string();
+    assert_eq!(error, "1048576 bytes do not fit into the store (maximum 1000 bytes)");
 }
 
 #[tokio::test]
-async fn the_oldest_results_make_room_for_new_ones() {
+async fn a_result_that_memory_could_not_hold_is_refused_for_a_file_too() {
     let folder = folder();
     let limits = Limits { in_file: 10, in_memory: 10, ..Limits::default() };
     for place in [Place::Memory, Place::File(folder.path().join("onetool.db"))] {
-        let storage = Storage::new(place, limits);
+        let store = SqliteStore::new(place, limits);
+        assert_eq!(store.max_result(), 10);
         for (handle, created_at) in [("second", 2), ("first", 1), ("third", 3)] {
-            let mut row = row(handle);
-            row.info.created_at = Timestamp::from_millis(created_at);
-            storage.add_result(&Caller::default(), row).await.unwrap();
+            let mut result = result(handle);
+            result.info.created_at = Timestamp::from_millis(created_at);
+            store.add_result(&Caller::default(), result, u64::MAX).await.unwrap();
         }
-        assert!(has(&storage, "second").await && has(&storage, "third").await);
-        let first = storage.result(&Caller::default(), "first").await.unwrap().unwrap();
-        assert_eq!((first.body, first.info.expires_at), (None, Timestamp::from_millis(1)), "it has expired");
-        let mut large = row("large");
+        assert!(has(&store, "second").await && has(&store, "third").await && !has(&store, "first").await);
+        let mut large = result("large");
         large.info.size_bytes = 11;
-        let error = storage.add_result(&Caller::default(), large).await.unwrap_err();
-        assert_eq!(error.to_string(), "11 bytes are more than the storage can hold (10 bytes)");
+        let error = store.add_result(&Caller::default(), large, u64::MAX).await.unwrap_err();
+        assert_eq!(error.to_string(), "11 bytes do not fit into the store (maximum 10 bytes)");
     }
+}
+
+#[tokio::test]
+async fn the_oldest_queries_make_room_for_new_ones() {
+    let store = SqliteStore::in_memory();
+    let fill = |database: &Database| {
+        database.connection().execute(
+            "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
+             INSERT INTO remembered (tool, query, at) SELECT 'a.b', n, n FROM numbers",
+            [database::signed(MAX_QUERIES)],
+        )
+    };
+    store.submit(fill).await.unwrap();
+    store.remember_query("c.d", "new", LATER, 10).await.unwrap();
+    let queries = store.remembered_queries().await.unwrap();
+    assert_eq!((queries.len(), queries[0].query.as_str()), (MAX_QUERIES, "2"));
 }

@@ -1,17 +1,17 @@
-//! Why there are no statistics. What starts with `Error:` is returned to agents as it stands.
+//! Why there are no statistics. Agents get messages that start with `Error:` unchanged.
 
-use crate::storage::StorageError;
+use onetool_core::state::StoreError;
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatsError {
-    /// The operator does not want any.
+    /// The operator disabled them.
     #[error(
         "Error: Statistics are disabled. Set `stats: {{enabled: true}}` in the configuration to switch them on"
     )]
     Disabled,
-    /// The storage failed.
+    /// The store failed.
     #[error("Error: Cannot read the statistics")]
-    Storage(#[from] StorageError),
+    Store(#[from] StoreError),
 }

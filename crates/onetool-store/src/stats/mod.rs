@@ -1,4 +1,4 @@
-//! Honest statistics: what was called, how it went, and what that saved or cost.
+//! Statistics: what was called, how it ended, and what that saved or cost.
 
 mod error;
 mod html;
@@ -13,14 +13,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use onetool_core::clock::{Clock, Timestamp};
+use onetool_core::current::Current;
+use onetool_core::state::Reply;
 use onetool_core::sync::Unpoisoned as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 
-use crate::storage::{Pending, Storage};
-use onetool_core::clock::{Clock, Timestamp};
-use onetool_core::current::Current;
+use crate::store::Store;
 
 pub use crate::events::{Event, Outcome, RunId};
 pub use error::StatsError;
@@ -32,11 +33,11 @@ pub use report::{
 
 use crate::events::{Account, Batch};
 
-/// How far the writer may be behind.
+/// Maximum time that an event waits before it is written.
 const DELAY: Duration = Duration::from_millis(100);
-/// How many events are written at once at most.
+/// Maximum number of events that are written together.
 const BATCH: usize = 1000;
-/// How many sessions are remembered, so that each counts once.
+/// Maximum number of sessions that are remembered, so that each counts once.
 const SESSIONS_MAX: usize = 100_000;
 
 /// Statistics of calls.
@@ -60,12 +61,11 @@ impl Default for StatsOptions {
 ///
 /// Events wait in memory for at most 100 ms and are written together. [`Stats::report`] writes them first;
 /// [`Stats::flush`] does before the gateway stops.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Stats(Arc<Shared>);
 
-#[derive(Debug)]
 struct Shared {
-    storage: Storage,
+    store: Arc<dyn Store>,
     clock: Clock,
     options: Current<StatsOptions>,
     buffer: Mutex<Buffer>,
@@ -79,15 +79,15 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Buffer {
     events: Vec<(Timestamp, Event)>,
-    /// Whether a task will come and write them.
+    /// Whether a task is going to write them.
     is_scheduled: bool,
 }
 
 impl Stats {
-    /// Keeps statistics in `storage`.
-    pub fn new(storage: Storage, clock: Clock, options: StatsOptions) -> Self {
+    /// Keeps statistics in `store`.
+    pub fn new(store: Arc<dyn Store>, clock: Clock, options: StatsOptions) -> Self {
         Self(Arc::new(Shared {
-            storage,
+            store,
             clock,
             options: Current::new(options),
             buffer: Mutex::default(),
@@ -104,7 +104,7 @@ impl Stats {
         self.0.options.set(options);
     }
 
-    /// Notes that something happened just now. It neither waits nor fails; what is too much is dropped and counted.
+    /// Records that something happened now. It neither waits nor fails; events that are too many are dropped and counted.
     pub fn record(&self, event: Event) {
         let shared = &*self.0;
         if !shared.options.get().enabled {
@@ -172,7 +172,7 @@ impl Stats {
             buffer.is_scheduled = false;
             self.0.hand_over(&mut buffer)
         };
-        if let Err(error) = pending.done().await {
+        if let Err(error) = pending.await {
             tracing::debug!("statistics were not written: {error}");
         }
     }
@@ -187,7 +187,7 @@ impl Stats {
             return Err(StatsError::Disabled);
         }
         self.flush().await;
-        let sums = shared.storage.event_sums(period.since(shared.clock.now()), tool).await?;
+        let sums = shared.store.event_sums(period.since(shared.clock.now()), tool).await?;
         Ok(StatsReport::new(period, tool, &sums, shared.options.get().turn_ms, self.dropped()))
     }
 
@@ -202,11 +202,11 @@ impl Shared {
         self.buffer.lock().unpoisoned()
     }
 
-    /// Hands what was buffered to the storage. The buffer stays locked meanwhile, so that whoever finds it empty knows
-    /// that everything is in the storage's hands.
-    fn hand_over(&self, buffer: &mut Buffer) -> Pending<()> {
+    /// Submits what was buffered to the store. The buffer stays locked meanwhile, so that whoever finds it empty knows that
+    /// everything was submitted.
+    fn hand_over(&self, buffer: &mut Buffer) -> Reply<()> {
         let events = std::mem::take(&mut buffer.events);
-        self.storage.add_events(Batch::new(events, self.account.clone()))
+        self.store.add_events(Batch::new(events, self.account.clone()))
     }
 }
 
@@ -214,7 +214,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let events = std::mem::take(&mut self.buffer.get_mut().unpoisoned().events);
         if !events.is_empty() {
-            drop(self.storage.add_events(Batch::new(events, self.account.clone())));
+            drop(self.store.add_events(Batch::new(events, self.account.clone())));
         }
     }
 }

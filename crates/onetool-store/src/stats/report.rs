@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use onetool_core::abbreviate;
+use onetool_core::clock::{Day, Timestamp};
 use serde::Serialize;
 
-use crate::storage::{DaySum, EventSums, ToolSum};
-use onetool_core::clock::{Day, Timestamp};
+use crate::store::{DaySum, EventSums, ToolSum};
 
 /// A stretch of time up to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::*;
+use crate::{MemoryStore, SqliteStore};
 
 /// 2026-07-28, noon.
 const NOON: Timestamp = Timestamp::from_millis(1_785_240_000_000);
@@ -12,7 +13,7 @@ const DAY: Duration = Duration::from_hours(24);
 
 fn stats() -> (Stats, Clock) {
     let clock = Clock::fake(NOON);
-    (Stats::new(Storage::in_memory(), clock.clone(), StatsOptions::default()), clock)
+    (Stats::new(Arc::new(MemoryStore::default()), clock.clone(), StatsOptions::default()), clock)
 }
 
 fn call(tool: &str, output_size: u64) -> Event {
@@ -105,7 +106,7 @@ async fn ot_6_2_a_period_holds_what_happened_in_it() {
     let (stats, clock) = stats();
     for age in [100, 29, 6, 0] {
         let past = Clock::fake(NOON.before(DAY * age));
-        let shared = Stats::new(stats.0.storage.clone(), past, StatsOptions::default());
+        let shared = Stats::new(stats.0.store.clone(), past, StatsOptions::default());
         shared.record(call("a.b", 1));
         shared.flush().await;
     }
@@ -176,14 +177,14 @@ async fn what_costs_more_than_it_saves_is_negative() {
 #[tokio::test]
 async fn ot_6_5_disabled_statistics_say_so() {
     let options = StatsOptions { enabled: false, ..StatsOptions::default() };
-    let storage = Storage::in_memory();
-    let stats = Stats::new(storage.clone(), Clock::fake(NOON), options);
+    let store = Arc::new(MemoryStore::default());
+    let stats = Stats::new(store.clone(), Clock::fake(NOON), options);
     stats.record(call("a.b", 1));
     stats.saw_session("one", None);
     stats.flush().await;
     let error = stats.report(Period::All, None).await.unwrap_err().to_string();
     assert!(error.starts_with("Error: Statistics are disabled. "), "{error}");
-    let enabled = Stats::new(storage, Clock::fake(NOON), StatsOptions::default());
+    let enabled = Stats::new(store, Clock::fake(NOON), StatsOptions::default());
     assert_eq!(all(&enabled).await.total_calls, 0, "nothing was recorded");
 }
 
@@ -200,8 +201,8 @@ fn ot_6_7_an_invalid_period_names_the_valid_ones() {
 #[tokio::test]
 async fn ten_thousand_events_are_all_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Storage::at(folder.path().join("onetool.db"));
-    let stats = Stats::new(storage.clone(), Clock::fake(NOON), StatsOptions::default());
+    let store = Arc::new(SqliteStore::at(folder.path().join("onetool.db")));
+    let stats = Stats::new(store.clone(), Clock::fake(NOON), StatsOptions::default());
     let writers: Vec<_> = (0..4)
         .map(|writer| {
             let stats = stats.clone();
@@ -217,7 +218,7 @@ async fn ten_thousand_events_are_all_counted() {
     }
     let report = all(&stats).await;
     assert_eq!((report.total_calls, report.tools.len(), report.packs.len()), (10_000, 40, 4));
-    assert_eq!((report.dropped, storage.trouble()), (0, None));
+    assert_eq!((report.dropped, store.health().problem), (0, None));
 }
 
 #[tokio::test]
@@ -225,7 +226,7 @@ async fn events_are_written_by_themselves_within_moments() {
     let (stats, _) = stats();
     stats.record(call("a.b", 1));
     let written = async {
-        while stats.0.storage.event_sums(None, None).await.unwrap().tools.is_empty() {
+        while stats.0.store.event_sums(None, None).await.unwrap().tools.is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -235,9 +236,9 @@ async fn events_are_written_by_themselves_within_moments() {
 #[tokio::test]
 async fn what_was_recorded_outside_a_runtime_or_before_the_end_is_kept() {
     let (stats, clock) = stats();
-    let storage = stats.0.storage.clone();
+    let store = stats.0.store.clone();
     std::thread::spawn(move || stats.record(call("a.b", 1))).join().unwrap();
-    let again = Stats::new(storage, clock, StatsOptions::default());
+    let again = Stats::new(store, clock, StatsOptions::default());
     assert_eq!(all(&again).await.total_calls, 1);
 }
 
@@ -256,23 +257,23 @@ async fn too_many_events_are_dropped_and_counted() {
 
 #[tokio::test]
 async fn r8_statistics_that_cannot_be_written_harm_nobody() {
-    let storage = Storage::at("/proc/self/task/onetool.db".into());
-    let stats = Stats::new(storage.clone(), Clock::fake(NOON), StatsOptions::default());
+    let store = Arc::new(SqliteStore::at("/proc/self/task/onetool.db"));
+    let stats = Stats::new(store.clone(), Clock::fake(NOON), StatsOptions::default());
     stats.record(call("a.b", 1));
     assert_eq!(all(&stats).await.total_calls, 1);
-    assert!(storage.trouble().is_some());
+    assert!(store.health().problem.is_some());
 }
 
 #[tokio::test]
 async fn l2_session_keys_are_not_written_and_names_are_cut() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Storage::at(folder.path().join("onetool.db"));
-    let stats = Stats::new(storage.clone(), Clock::fake(NOON), StatsOptions::default());
+    let store = Arc::new(SqliteStore::at(folder.path().join("onetool.db")));
+    let stats = Stats::new(store.clone(), Clock::fake(NOON), StatsOptions::default());
     stats.saw_session("canary-4711", Some(&"é".repeat(10_000)));
     stats.record(call(&"t".repeat(10_000), 1));
     stats.flush().await;
     assert_eq!(all(&stats).await.tools[0].tool.len(), 512);
-    storage.close().await;
+    store.close().await.unwrap();
     let bytes = fs::read(folder.path().join("onetool.db")).unwrap();
     let text = String::from_utf8_lossy(&bytes);
     assert!(!text.contains("canary"));
