@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use onetool::config::{self, Config, Outline};
-use onetool::{ChildEnvironment, GatewayOptions, Guard};
+use onetool::{ChildEnvironment, GatewayOptions, Guard, OpenStore};
 
 use crate::error::CliError;
 use crate::trust::{Project, TrustStore};
@@ -100,7 +100,7 @@ impl Environment {
         options.children = std::env::vars_os().chain(gateways).collect();
         options.directory = self.directory.clone();
         options.state = self.home_state().into_iter().chain(state.clone()).collect();
-        options.storage = state.as_ref().map(|it| it.join("onetool.db"));
+        options.store = state.as_ref().map(|it| OpenStore::sqlite(it.join("onetool.db"))).unwrap_or_default();
         options.worker = worker();
         options.guard = guard();
         options.cache = state.map(|it| it.join("cache").join("openapi"));

@@ -76,6 +76,9 @@ impl LocalState {
     }
 
     pub(crate) fn add_call(&self, owner: &Caller, new: NewCall) -> Reply<()> {
+        if new.content.is_none() && !self.calls.has_listeners() {
+            return ready(Ok(()));
+        }
         let NewCall { tool, at, duration, is_error, surface, content } = new;
         let mut history = self.history();
         history.last_id += 1;

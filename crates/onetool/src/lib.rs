@@ -44,11 +44,12 @@ pub use onetool_server::{
     CallError, Capabilities, Catalog, ReadError, RegisterError, ServeError, Server, ServerBuilder, Source,
     catalog, http,
 };
-pub use onetool_store::{results, stats, storage};
+pub use onetool_store as store;
+pub use onetool_store::{results, stats};
 
 pub use gateway::{
-    Gateway, GatewayError, GatewayOptions, HttpSource, LoadConfig, ReloadReport, SourceReport, SourceState,
-    Suspicion,
+    Gateway, GatewayError, GatewayOptions, HttpSource, LoadConfig, OpenStore, ReloadReport, SourceReport,
+    SourceState, Suspicion,
 };
 pub use onetool_cage::WorkerCommand;
 pub use onetool_cage::process::{close_inherited_on_exec, release_program_pages};

@@ -178,3 +178,47 @@ fn check_watched<'a>(count: usize, uris: impl IntoIterator<Item = &'a str>) -> R
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use onetool_core::state::LocalSessions;
+    use serde_json::json;
+
+    use super::*;
+
+    fn session(id: &str) -> Session {
+        let session = Session::new(Arc::new(Semaphore::new(10)));
+        session.id(|| Some(SessionId::new(id)));
+        session
+    }
+
+    #[tokio::test]
+    async fn str_3_a_session_can_be_resumed_by_another_server_with_the_same_store() {
+        let store = LocalSessions::default();
+        let first = session("one");
+        assert!(first.save(&store).is_none(), "the client has not introduced itself");
+        first.set_initialize(json!({"clientInfo": {"name": "test"}}).as_object().cloned().unwrap());
+        first.set_log_level(LogLevel::Error);
+        for uri in ["file:///a", "file:///b"] {
+            first.watch(uri.to_owned()).unwrap();
+        }
+        first.unwatch("file:///a");
+        first.save(&store).unwrap().await.unwrap();
+        let second = session("one");
+        let state = store.session(second.known_id().unwrap()).await.unwrap().unwrap();
+        assert_eq!(state.initialize["clientInfo"]["name"], "test");
+        second.resume(&state);
+        assert_eq!(second.log_level(), Some(LogLevel::Error));
+        assert!(second.is_watching("file:///b") && !second.is_watching("file:///a"));
+        second.save(&store).unwrap().await.unwrap();
+        assert_eq!(store.session(second.known_id().unwrap()).await.unwrap().unwrap(), state);
+    }
+
+    #[test]
+    fn a_client_whose_introduction_is_huge_is_not_saved() {
+        let session = session("one");
+        let huge = json!({"capabilities": "x".repeat(MAX_INITIALIZE)}).as_object().cloned().unwrap();
+        session.set_initialize(huge);
+        assert!(session.save(&LocalSessions::default()).is_none());
+    }
+}

@@ -117,6 +117,11 @@ impl CallFeed {
         let _ = self.0.send((owner.principal.clone(), call));
     }
 
+    /// Returns whether anyone listens.
+    pub fn has_listeners(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
     /// Starts to listen to the calls of the owner's principal.
     pub fn watch(&self, owner: &Caller) -> CallWatch {
         CallWatch { principal: owner.principal.clone(), calls: self.0.subscribe() }

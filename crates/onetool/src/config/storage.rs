@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use onetool_config::{ConfigError, Section};
+use onetool_store::StoreLocation;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,6 +28,11 @@ impl StorageConfig {
     /// Returns the SQLite file, if the configuration names one.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
+    }
+
+    /// Returns where the store is, if the configuration says it.
+    pub fn location(&self) -> Option<StoreLocation> {
+        self.file.clone().map(StoreLocation::Sqlite)
     }
 
     pub(super) fn read(section: &Section<'_>) -> Result<Self, ConfigError> {

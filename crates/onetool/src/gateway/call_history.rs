@@ -1,18 +1,18 @@
-//! The latest calls, kept in memory for the page.
+//! The latest calls, for the page.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use onetool_core::sync::Unpoisoned as _;
+use onetool_core::clock::Clock;
+use onetool_core::state::StoreError;
 use onetool_core::{Caller, ContentBlock, JsonObject, ToolOutput};
 use onetool_server::dispatch::{CallError, CallRecord};
+use onetool_store::Store;
+use onetool_store::store::{self, CallContent, CallFilter, CallWatch, NewCall, PastCall, Surface};
 use serde::Serialize;
-use tokio::sync::broadcast;
 
 use super::PAGE;
 use super::mask::masked;
-use onetool_core::clock::Clock;
 
 /// A call, without its arguments and result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,8 +24,8 @@ pub(super) struct CallSummary {
     pub(super) at_ms: u64,
     pub(super) duration_ms: u64,
     pub(super) is_error: bool,
-    /// Who made it: `page`, `agent`, `code`, `cli`.
-    pub(super) surface: String,
+    /// Who made it: `page`, `agent`, `code`.
+    pub(super) surface: &'static str,
     /// Whether it is kept when older calls are deleted.
     pub(super) pinned: bool,
 }
@@ -40,47 +40,22 @@ pub(super) struct RecordedCall {
     pub(super) output: ToolOutput,
 }
 
-/// How many calls are kept, and how many more that somebody has pinned.
-const MAX_CALLS: usize = 500;
-const MAX_PINNED: usize = 100;
-/// Bytes of one result that are kept.
+/// Maximum size of one result in bytes; more of it is not kept.
 const MAX_OUTPUT: usize = 64 * 1024;
-/// Bytes of arguments that are kept.
+/// Maximum size of arguments in bytes.
 const MAX_ARGUMENTS: usize = 64 * 1024;
-/// News that a listener may be behind before it misses some.
-const BACKLOG: usize = 256;
 
-/// Calls with what went in and came out, secrets masked; the newest last.
+/// Calls with their arguments and results, with secrets masked.
 pub(super) struct History {
     is_on: AtomicBool,
-    next: AtomicU64,
     clock: Clock,
-    calls: Mutex<VecDeque<Call>>,
-    news: broadcast::Sender<FinishedCall>,
-}
-
-struct Call {
-    owner: Arc<str>,
-    record: RecordedCall,
-}
-
-/// A call that has ended, and whose it was.
-#[derive(Clone)]
-pub(super) struct FinishedCall {
-    pub(super) owner: Arc<str>,
-    pub(super) call: CallSummary,
+    store: Arc<dyn Store>,
 }
 
 impl History {
     /// Keeps nothing before it is switched on.
-    pub(super) fn new(clock: Clock) -> Self {
-        Self {
-            is_on: AtomicBool::new(false),
-            next: AtomicU64::new(1),
-            clock,
-            calls: Mutex::default(),
-            news: broadcast::Sender::new(BACKLOG),
-        }
+    pub(super) fn new(store: Arc<dyn Store>, clock: Clock) -> Self {
+        Self { is_on: AtomicBool::new(false), clock, store }
     }
 
     pub(super) fn is_on(&self) -> bool {
@@ -91,96 +66,90 @@ impl History {
         self.is_on.store(is_on, Ordering::Relaxed);
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<FinishedCall> {
-        self.news.subscribe()
+    /// Starts to listen to the calls of a caller.
+    pub(super) fn watch(&self, caller: &Caller) -> CallWatch {
+        self.store.watch_calls(caller)
     }
 
-    /// Takes a call that has ended.
-    pub(super) fn saw(&self, record: &CallRecord<'_>) {
-        if record.args.is_none() && self.news.receiver_count() == 0 {
-            return;
-        }
-        let surface = match (record.cx.run(), record.cx.client().name.as_deref()) {
-            (Some(_), _) if record.entry.name().as_str() != "run" => "code",
-            (_, Some(PAGE)) => "page",
-            _ => "agent",
+    /// Adds a call that ended. It is kept if its arguments were, and announced in any case.
+    pub(super) fn add(&self, record: &CallRecord<'_>, client: Option<&str>) {
+        let surface = match (record.cx.run(), client) {
+            (Some(_), _) if record.entry.name().as_str() != "run" => Surface::Code,
+            (_, Some(PAGE)) => Surface::Page,
+            _ => Surface::Agent,
         };
-        let millis = |number: i64| u64::try_from(number).unwrap_or_default();
-        let summary = CallSummary {
-            id: self.next.fetch_add(1, Ordering::Relaxed).to_string(),
-            tool: record.entry.name().to_string(),
-            at_ms: millis(self.clock.now().before(record.duration).as_millis()),
-            duration_ms: u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
+        let call = NewCall {
+            tool: record.entry.name().clone(),
+            at: self.clock.now().before(record.duration),
+            duration: record.duration,
             is_error: !record.is_success,
-            surface: surface.to_owned(),
-            pinned: false,
+            surface,
+            content: kept(record),
         };
-        let owner = record.cx.caller().principal.clone();
-        if let Some(args) = &record.args {
-            let arguments = if record.args_size <= MAX_ARGUMENTS {
-                masked(args, &record.entry.spec().input_schema.peek())
-            } else {
-                let note = format!("{} bytes of arguments are too many to keep", record.args_size);
-                [("note".to_owned(), note.into())].into_iter().collect()
-            };
-            let output = kept_output(record.result, record.output_size);
-            let record = RecordedCall { summary: summary.clone(), arguments, output };
-            self.keep(Call { owner: owner.clone(), record });
-        }
-        // Nobody may be listening, which is fine.
-        let _ = self.news.send(FinishedCall { owner, call: summary });
-    }
-
-    fn keep(&self, call: Call) {
-        let mut calls = self.lock();
-        calls.push_back(call);
-        let pinned = calls.iter().filter(|call| call.record.summary.pinned).count();
-        if calls.len() - pinned > MAX_CALLS
-            && let Some(oldest) = calls.iter().position(|call| !call.record.summary.pinned)
-        {
-            calls.remove(oldest);
-        }
+        // Nobody waits for it: the call does not fail because the history does.
+        drop(self.store.add_call(record.cx.caller(), call));
     }
 
     /// Lists calls, newest first, of one tool or of all.
-    pub(super) fn list(&self, caller: &Caller, tool: Option<&str>, limit: Option<usize>) -> Vec<CallSummary> {
-        let calls = self.lock();
-        let is_wanted = |call: &&Call| {
-            call.owner == caller.principal && tool.is_none_or(|tool| tool == call.record.summary.tool)
-        };
-        let wanted = calls.iter().rev().filter(is_wanted).map(|call| call.record.summary.clone());
-        wanted.take(limit.unwrap_or(usize::MAX)).collect()
+    pub(super) async fn list(
+        &self,
+        caller: &Caller,
+        tool: Option<String>,
+        limit: Option<usize>,
+    ) -> Result<Vec<CallSummary>, StoreError> {
+        let calls = self.store.calls(caller, &CallFilter { tool, limit }).await?;
+        Ok(calls.into_iter().map(summary).collect())
     }
 
     /// Returns a call with its arguments and its result.
-    pub(super) fn get(&self, caller: &Caller, id: &str) -> Option<RecordedCall> {
-        let calls = self.lock();
-        calls.iter().find(|call| call.is(caller, id)).map(|call| call.record.clone())
+    pub(super) async fn get(&self, caller: &Caller, id: &str) -> Result<Option<RecordedCall>, StoreError> {
+        Ok(self.store.call(caller, id).await?.map(recorded))
     }
 
-    /// Keeps a call when older ones go, or lets it go again. Where too many are kept so, none more is.
-    pub(super) fn set_pinned(&self, caller: &Caller, id: &str, pinned: bool) -> Option<CallSummary> {
-        let mut calls = self.lock();
-        let has_room = calls.iter().filter(|call| call.record.summary.pinned).count() < MAX_PINNED;
-        let call = calls.iter_mut().find(|call| call.is(caller, id))?;
-        call.record.summary.pinned = pinned && (has_room || call.record.summary.pinned);
-        Some(call.record.summary.clone())
+    /// Pins a call, so that it stays when newer ones come, or unpins it.
+    pub(super) async fn set_pinned(
+        &self,
+        caller: &Caller,
+        id: &str,
+        is_pinned: bool,
+    ) -> Result<Option<CallSummary>, StoreError> {
+        Ok(self.store.pin_call(caller, id, is_pinned).await?.map(summary))
     }
 
-    /// Forgets what is not pinned.
-    pub(super) fn clear(&self, caller: &Caller) {
-        self.lock().retain(|call| call.owner != caller.principal || call.record.summary.pinned);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Call>> {
-        self.calls.lock().unpoisoned()
+    /// Deletes the calls that are not pinned.
+    pub(super) async fn clear(&self, caller: &Caller) -> Result<(), StoreError> {
+        self.store.clear_calls(caller).await
     }
 }
 
-impl Call {
-    fn is(&self, caller: &Caller, id: &str) -> bool {
-        self.owner == caller.principal && self.record.summary.id == id
+/// Returns a call as the page shows it.
+pub(super) fn summary(call: PastCall) -> CallSummary {
+    CallSummary {
+        id: call.id,
+        tool: call.tool.to_string(),
+        at_ms: u64::try_from(call.at.as_millis()).unwrap_or_default(),
+        duration_ms: u64::try_from(call.duration.as_millis()).unwrap_or(u64::MAX),
+        is_error: call.is_error,
+        surface: call.surface.as_str(),
+        pinned: call.is_pinned,
     }
+}
+
+fn recorded(record: store::CallRecord) -> RecordedCall {
+    let CallContent { arguments, output } = record.content;
+    RecordedCall { summary: summary(record.call), arguments, output }
+}
+
+/// Returns what is kept of a call, if anything is.
+fn kept(record: &CallRecord<'_>) -> Option<CallContent> {
+    let args = record.args.as_ref()?;
+    let arguments = if record.args_size <= MAX_ARGUMENTS {
+        masked(args, &record.entry.spec().input_schema.peek())
+    } else {
+        let note = format!("{} bytes of arguments are too many to keep", record.args_size);
+        [("note".to_owned(), note.into())].into_iter().collect()
+    };
+    Some(CallContent { arguments, output: kept_output(record.result, record.output_size) })
 }
 
 /// Returns what is kept of a result: all of a small one, the beginning of the text of a large one.

@@ -9,6 +9,7 @@ use axum::routing::get;
 use http::header::CONTENT_TYPE;
 
 use super::{Inner, SourceState};
+use onetool_store::Store as _;
 
 /// Makes the route, for callers with access.
 pub(super) fn router(inner: &Arc<Inner>) -> Router {
@@ -21,7 +22,7 @@ pub(super) fn router(inner: &Arc<Inner>) -> Router {
 impl Inner {
     fn metrics(&self) -> String {
         let mut text = String::new();
-        if let Some(size) = self.storage.file_size() {
+        if let Some(size) = self.store.health().size_bytes {
             gauge(
                 &mut text,
                 "onetool_storage_bytes",

@@ -1,4 +1,4 @@
-//! The gateway: a server with what its configuration declares, the `ot` pack and `run`, and the way to load it anew.
+//! The gateway: a server with what its configuration declares, the `ot` pack and `run`, and the way to reload it.
 
 mod agent_reload;
 #[cfg(feature = "web")]
@@ -10,12 +10,12 @@ mod http_surface;
 #[cfg(feature = "web")]
 mod mask;
 mod metrics;
+mod open_store;
 mod ot_host;
 mod own_paths;
 mod record;
 mod server_memory;
 mod source_report;
-#[cfg(feature = "web")]
 mod source_switch;
 mod sources;
 mod suspicion;
@@ -24,13 +24,13 @@ mod wanted;
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use onetool_cage::{Jobs, Slots, WorkerCommand};
 use onetool_core::sync::Unpoisoned as _;
-use onetool_core::{Pack, PackError, ToolDocs, ToolName};
+use onetool_core::{Pack, PackError, ToolDocs, ToolName, error_chain};
 use onetool_openapi::Loader;
 use onetool_proxy::{ChildContext, ChildEnvironment, Guard};
 use tokio::net::TcpListener;
@@ -45,7 +45,7 @@ use http_surface::HttpSurface;
 use onetool_core::clock::Clock;
 use onetool_core::current::Current;
 use onetool_declared::Declared;
-use onetool_packs::{NameUse, OwnFiles, PackContext};
+use onetool_packs::{NameUse, OwnFiles, OwnPaths, PackContext};
 use onetool_run::shortcuts::{Aliases, Shortcuts, Snippets, shipped};
 use onetool_run::{Interpreter, PythonPack};
 use onetool_server::Server;
@@ -54,13 +54,14 @@ use onetool_server::catalog::{Catalog, RegisterError, Rules, Source};
 use onetool_server::http;
 use onetool_store::results::ResultStore;
 use onetool_store::stats::Stats;
-use onetool_store::storage::Storage;
+use onetool_store::{LocalState, SharedStore, Store as _};
 use own_paths::own_paths;
 use server_memory::StoredMemory;
 use sources::Sources;
 
 pub use error::GatewayError;
 pub use http_surface::HttpSource;
+pub use open_store::OpenStore;
 pub use source_report::{SourceReport, SourceState};
 pub use suspicion::Suspicion;
 
@@ -84,8 +85,9 @@ pub struct GatewayOptions {
     /// Directories that belong to onetool, with everything in them: no tool opens anything there. The `.onetool` beside
     /// the configuration and in the working directory always belong to it.
     pub state: Vec<PathBuf>,
-    /// The file in which everything is kept that lasts, unless the configuration names one; without it, memory.
-    pub storage: Option<PathBuf>,
+    /// How to open the store for everything that lasts or is shared. By default, everything is kept in memory unless the
+    /// configuration names a file.
+    pub store: OpenStore,
     /// How to start the processes in which Python runs and documents from outside are read. It must end up in
     /// [`worker_main`](crate::worker_main). Without it there is no `run` tool, web pages cannot be read, and OpenAPI
     /// descriptions and SQLite files are read in this process.
@@ -150,7 +152,9 @@ struct Inner {
     http: Mutex<Vec<HttpSurface>>,
     /// Files that should be packs and are not.
     broken_packs: RwLock<Vec<PackError>>,
-    storage: Storage,
+    store: Arc<SharedStore>,
+    /// What the process keeps in memory; it outlives the store that a reload replaces.
+    local: Arc<LocalState>,
     results: ResultStore,
     stats: Stats,
     clock: Clock,
@@ -172,12 +176,33 @@ impl Gateway {
     /// When something that the configuration declares cannot be carried out or registered.
     pub fn new(config: Config, options: GatewayOptions) -> Result<Self, GatewayError> {
         let unplaced = |error| GatewayError::Register { at: None, error };
-        let server = build_server().map_err(unplaced)?;
-        let file = config.storage.file().map(PathBuf::from).or_else(|| options.storage.clone());
-        let storage = file.map_or_else(Storage::in_memory, Storage::at);
         let clock = Clock::system();
-        let results = ResultStore::new(storage.clone(), clock.clone(), config.output);
-        let stats = Stats::new(storage.clone(), clock.clone(), config.stats);
+        let local = Arc::<LocalState>::default();
+        let store = Arc::new(SharedStore::new(options.store.open(&config.storage, &local)));
+        let results = ResultStore::new(store.clone(), clock.clone(), config.output);
+        let stats = Stats::new(store.clone(), clock.clone(), config.stats);
+        let finder = Arc::new(Finder::new(store.clone(), clock.clone(), config.search.clone()));
+        #[cfg(feature = "web")]
+        let history = Arc::new(call_history::History::new(store.clone(), clock.clone()));
+        let recorder = record::Recorder {
+            stats: stats.clone(),
+            finder: finder.clone(),
+            #[cfg(feature = "web")]
+            history: history.clone(),
+        };
+        // The sources need the server, and the server waits for them.
+        let started_sources = Arc::new(OnceLock::new());
+        let server = Server::builder()
+            .logging()
+            .completions()
+            .discovery()
+            .reserved(&RESERVED)
+            .sessions(store.clone())
+            .overflow(Arc::new(results.clone()))
+            .observer(recorder)
+            .wait(wait_for(started_sources.clone()))
+            .build()
+            .map_err(unplaced)?;
         let slots = Arc::new(Slots::new(config.run.slots()));
         let jobs = options.worker.as_ref().map(|it| Arc::new(Jobs::new(worker::document(it), slots.clone())));
         let current = Current::default();
@@ -186,22 +211,13 @@ impl Gateway {
         if let Some(run) = interpreter.run_tool() {
             server.add_tool(run, Source::Surface).map_err(unplaced)?;
         }
-        let finder = Arc::new(Finder::new(storage.clone(), clock.clone(), config.search.clone()));
         meta_tools::register(&server, &finder).map_err(unplaced)?;
-        server.overflow_to(Arc::new(results.clone()));
-        #[cfg(feature = "web")]
-        let history = Arc::new(call_history::History::new(clock.clone()));
-        server.observe(Box::new(record::Recorder {
-            stats: stats.clone(),
-            finder: finder.clone(),
-            #[cfg(feature = "web")]
-            history: history.clone(),
-        }));
         let loader = Loader { cache: options.cache.clone(), jobs: jobs.clone() };
-        let memory = StoredMemory { storage: storage.clone(), clock: clock.clone() };
+        let memory = StoredMemory { store: store.clone(), clock: clock.clone() };
         let children = ChildContext { memory: Some(Arc::new(memory)), ..options.child_context() };
-        let sources = Sources::new(server.clone(), stats.clone(), clock.clone(), children, loader);
-        server.wait_with(wait_for(&sources));
+        let sources =
+            Sources::new(server.clone(), store.clone(), stats.clone(), clock.clone(), children, loader);
+        let _ = started_sources.set(Arc::downgrade(&sources));
         let inner = Arc::new(Inner {
             server,
             options,
@@ -210,7 +226,8 @@ impl Gateway {
             reloading: Mutex::default(),
             http: Mutex::default(),
             broken_packs: RwLock::default(),
-            storage,
+            store,
+            local,
             results,
             stats,
             clock,
@@ -226,7 +243,7 @@ impl Gateway {
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
         crate::ot::register(&inner.server, context).map_err(unplaced)?;
         let gateway = Self { inner };
-        gateway.inner.own_files.set(own_paths(&gateway.inner.options, [&config]));
+        gateway.inner.own_files.set(gateway.inner.own_paths([&config]));
         let packs = gateway.inner.load_packs(&config);
         gateway.inner.apply(config, packs)?;
         Ok(gateway)
@@ -331,7 +348,9 @@ impl Gateway {
     pub async fn close(&self) {
         self.inner.sources.close().await;
         self.inner.stats.flush().await;
-        self.inner.storage.close().await;
+        if let Err(error) = self.inner.store.close().await {
+            tracing::warn!("cannot close the store: {}", error_chain(&error));
+        }
     }
 
     /// Puts a new configuration in force for the operator, all of it or none. Calls in flight finish as they began.
@@ -342,9 +361,9 @@ impl Gateway {
         self.inner.reload(config, Requester::Operator)
     }
 
-    /// Tells what the storage cannot do, if there is anything.
+    /// Returns what is wrong with the store, if anything is.
     pub fn storage_trouble(&self) -> Option<String> {
-        self.inner.storage.trouble()
+        self.inner.store.health().problem
     }
 
     /// Returns the packs that the configuration names and that could not be loaded.
@@ -369,7 +388,7 @@ impl Inner {
         let _one_at_a_time = self.reloading.lock().unpoisoned();
         let (old_config, old_catalog) = (self.config(), self.server.catalog());
         // Files that only wait to be loaded are ours already, and those of the old configuration are until it is gone.
-        self.own_files.set(own_paths(&self.options, [&*old_config, &new]));
+        self.own_files.set(self.own_paths([&*old_config, &new]));
         let read = (requester == Requester::Agent).then(|| new.clone());
         let (mut config, waiting) = match requester {
             Requester::Operator => (new, Vec::new()),
@@ -383,7 +402,11 @@ impl Inner {
         let packs: Vec<PythonPack> = self.load_packs(&config).into_iter().collect::<Result<_, _>>()?;
         self.apply(config, packs.into_iter().map(Ok).collect())?;
         let config = self.config();
-        self.own_files.set(own_paths(&self.options, [&*config].into_iter().chain(&read)));
+        if config.storage.location() != old_config.storage.location() {
+            self.store.replace(self.options.store.open(&config.storage, &self.local));
+            self.finder.reload_queries();
+        }
+        self.own_files.set(self.own_paths([&*config].into_iter().chain(&read)));
         let mut surfaces = self.http.lock().unpoisoned();
         surfaces.retain(|surface| surface.renew(self));
         // Whoever switched it on the page is overruled only by a change.
@@ -421,13 +444,13 @@ impl Inner {
         self.results.set_options(config.output);
         self.stats.set_options(config.stats);
         self.interpreter.set_options(config.run.clone());
-        if config.storage != self.config().storage {
-            let file = config.storage.file().map(PathBuf::from);
-            self.storage.move_to(file.or_else(|| self.options.storage.clone()));
-            self.finder.reload_queries();
-        }
         self.finder.set(config.search.clone());
         self.slots.set_limits(config.run.slots());
+    }
+
+    /// Returns the paths that belong to onetool under these configurations.
+    fn own_paths<'a>(&self, configs: impl IntoIterator<Item = &'a Config>) -> OwnPaths {
+        own_paths(&self.options, &*self.store, configs)
     }
 
     /// Has the search follow the catalog, so that no search has to wait for it.
@@ -518,10 +541,6 @@ impl Inner {
     }
 }
 
-fn build_server() -> Result<Server, RegisterError> {
-    Server::builder().logging().completions().discovery().reserved(&RESERVED).build()
-}
-
 /// Returns what clients tell their model: what the operator wrote, and what is missing.
 fn instructions(config: &Config) -> Option<String> {
     let parts = [&config.server.instructions, &config.notice];
@@ -581,11 +600,10 @@ fn is_of_source(config: &Config, name: &str) -> bool {
     config.servers.contains_key(pack) || config.apis.contains_key(pack)
 }
 
-/// Makes what requests wait with until the sources are there.
-fn wait_for(sources: &Arc<Sources>) -> Wait {
-    let sources = Arc::downgrade(sources);
+/// Returns what requests wait for until the sources are there.
+fn wait_for(sources: Arc<OnceLock<Weak<Sources>>>) -> Wait {
     Box::new(move || {
-        let sources = sources.upgrade().filter(|it| !it.is_settled())?;
+        let sources = sources.get()?.upgrade().filter(|it| !it.is_settled())?;
         Some(Box::pin(async move { sources.settled().await }))
     })
 }

@@ -12,6 +12,7 @@ use crate::stats_file;
 use onetool_core::PackError;
 use onetool_run::shortcuts::Shortcuts;
 use onetool_server::catalog::Source;
+use onetool_store::Store as _;
 use onetool_store::results::{QueryError, ResultPage, ResultQuery};
 use onetool_store::stats;
 
@@ -20,6 +21,7 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
     let catalog = inner.server.catalog();
     let shortcuts = Shortcuts::of(&catalog).clone();
     let reports = inner.sources.reports();
+    let store = inner.store.health();
     let broken = inner.broken_packs().into_iter().map(failed_pack);
     OtContext {
         config: inner.config(),
@@ -31,8 +33,8 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
             .map(server_state)
             .collect(),
         failed_packs: broken.chain(reports.iter().filter_map(failed_source)).collect(),
-        storage_trouble: inner.storage.trouble(),
-        storage_size: inner.storage.file_size(),
+        storage_trouble: store.problem,
+        storage_size: store.size_bytes,
         version: inner.server.version(),
         python: onetool_run::LANGUAGE_VERSION.to_owned(),
         cwd: inner.options.directory.clone(),

@@ -7,6 +7,7 @@ use onetool_declared::ToolBody;
 use onetool_openapi::Origin;
 use onetool_packs::OwnPaths;
 use onetool_proxy::Transport;
+use onetool_store::Store;
 
 use super::GatewayOptions;
 use crate::config::Config;
@@ -14,14 +15,15 @@ use crate::config::Config;
 /// Returns the paths that belong to onetool under these configurations.
 pub(super) fn own_paths<'a>(
     options: &GatewayOptions,
+    store: &dyn Store,
     configs: impl IntoIterator<Item = &'a Config>,
 ) -> OwnPaths {
     let mut paths = OwnPaths::default();
     paths.directories.clone_from(&options.state);
     paths.directories.extend(options.cache.clone());
     paths.add_state_directory(&options.directory);
-    if let Some(database) = &options.storage {
-        paths.add_own_database(database);
+    for database in store.files() {
+        paths.add_own_database(&database);
     }
     for config in configs {
         add(&mut paths, config, &options.directory);

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use onetool_core::ToolSpec;
+use onetool_core::state::SessionKey;
 
 use super::PAGE;
 use crate::memory::note_call;
 use crate::search::Finder;
-use onetool_server::catalog::{Catalog, Entry, SessionKey, Source};
+use onetool_server::catalog::{Catalog, Entry, Source};
 use onetool_server::dispatch::{CallRecord, Observer};
 use onetool_store::stats::{Event, Outcome, RunId, Stats, tokens};
 
-/// The tool that writes itself down.
+/// The tool that records itself.
 const RUN: &str = "run";
 
-/// Writes every call down; `run` writes itself down.
+/// Records every call; `run` records itself.
 pub(super) struct Recorder {
     pub(super) stats: Stats,
     pub(super) finder: Arc<Finder>,
@@ -30,13 +31,13 @@ impl Observer for Recorder {
 
     fn call_finished(&self, record: CallRecord<'_>) {
         note_call();
-        #[cfg(feature = "web")]
-        self.history.saw(&record);
-        if record.is_success && *record.entry.source() != Source::Surface {
-            self.finder.record_use(&SessionKey::of(record.cx), record.entry.name().as_str());
-        }
         let caller = record.cx.caller();
         let client = record.cx.client().name;
+        #[cfg(feature = "web")]
+        self.history.add(&record, client.as_deref());
+        if record.is_success && *record.entry.source() != Source::Surface {
+            self.finder.record_use(&SessionKey::from_call(record.cx), record.entry.name().as_str());
+        }
         // A person at the page has no context that definitions could fill.
         if client.as_deref() != Some(PAGE) {
             let session = format!("{}\0{}\0{client:?}", caller.principal, caller.profile);

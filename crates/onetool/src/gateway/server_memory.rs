@@ -1,34 +1,41 @@
-//! What the store remembers of servers.
+//! What the store knows about the servers that commands start.
+
+use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use onetool_core::BoxFuture;
+use onetool_core::clock::Clock;
 use onetool_proxy::ServerMemory;
+use onetool_store::Store;
 use sha2::{Digest as _, Sha256};
 
-use onetool_core::clock::Clock;
-use onetool_store::storage::Storage;
-
-/// What the store remembers of servers.
-#[derive(Debug, Clone)]
+/// What the store knows about the servers that commands start.
 pub(super) struct StoredMemory {
-    pub(super) storage: Storage,
+    pub(super) store: Arc<dyn Store>,
     pub(super) clock: Clock,
+}
+
+impl fmt::Debug for StoredMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredMemory").finish_non_exhaustive()
+    }
 }
 
 impl ServerMemory for StoredMemory {
     fn needs_initialize<'a>(&'a self, command: &'a str, args: &'a [String]) -> BoxFuture<'a, Option<String>> {
-        let found = self.storage.opening(&digest(command, args));
-        Box::pin(async { found.done().await.ok().flatten() })
+        let found = self.store.legacy_server(&digest(command, args));
+        Box::pin(async { found.await.ok().flatten() })
     }
 
     fn remember_initialize(&self, command: &str, args: &[String], version: Option<&str>) {
-        // What is not remembered is found out once more.
-        drop(self.storage.set_opening(&digest(command, args), version, self.clock.now()));
+        // What is not remembered is found out again.
+        drop(self.store.set_legacy_server(&digest(command, args), version, self.clock.now()));
     }
 }
 
-/// Returns what a command line is known by; the line itself may hold secrets.
+/// Returns what identifies a command line; the line itself may contain secrets.
 fn digest(command: &str, args: &[String]) -> String {
     let mut digest = Sha256::new();
     for part in std::iter::once(command).chain(args.iter().map(String::as_str)) {
@@ -40,11 +47,13 @@ fn digest(command: &str, args: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use onetool_store::MemoryStore;
+
     use super::*;
 
     #[tokio::test]
     async fn seam_8_how_a_server_has_to_be_begun_is_kept_per_command_line_until_it_is_forgotten() {
-        let memory = StoredMemory { storage: Storage::in_memory(), clock: Clock::system() };
+        let memory = StoredMemory { store: Arc::new(MemoryStore::default()), clock: Clock::system() };
         let args = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         memory.remember_initialize("uvx", &args("chroma-mcp==0.2.0"), Some("0.2.0"));
         let found = |text: &'static str| async { memory.needs_initialize("uvx", &args(text)).await };

@@ -1,23 +1,36 @@
-//! What a person can do about a source: connect it anew, switch it on or off, read what it said.
+//! What a person can do about a source: reconnect it, switch it on or off, and read what it wrote.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use super::sources::{Sources, Work};
+use futures::FutureExt as _;
+use indexmap::IndexMap;
+use onetool_core::error_chain;
+use onetool_core::state::StoreError;
+use onetool_store::store::SourceSwitches;
+use tokio::sync::watch;
 
-/// There is no such source in the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no server or API '{name}' in the configuration")]
-pub(super) struct UnknownSource {
-    name: String,
+#[cfg(feature = "web")]
+use super::sources::Work;
+use super::sources::{Sources, Table};
+
+/// Something that cannot be done about a source.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SourceError {
+    /// The configuration does not name it.
+    #[cfg(feature = "web")]
+    #[error("there is no server or API '{name}' in the configuration")]
+    Unknown { name: String },
+    /// The switch could not be stored or read.
+    #[error("cannot store the switch")]
+    Store(#[from] StoreError),
 }
 
+#[cfg(feature = "web")]
 impl Sources {
-    /// Connects a source anew: at once where it waits or has failed, and also where it is connected.
-    pub(super) fn reconnect(self: &Arc<Self>, name: &str) -> Result<(), UnknownSource> {
+    /// Reconnects a source: immediately if it waits or failed, and also if it is connected.
+    pub(super) fn reconnect(self: &Arc<Self>, name: &str) -> Result<(), SourceError> {
         let mut table = self.lock();
-        if !table.wanted.contains_key(name) {
-            return Err(UnknownSource { name: name.to_owned() });
-        }
+        table.check_known(name)?;
         match table.running.get(name).map(|it| &it.work) {
             Some(Work::Connection(upstream)) => upstream.reconnect(),
             // A description is loaded again from the beginning; its tools stay until it is there.
@@ -33,41 +46,114 @@ impl Sources {
         Ok(())
     }
 
-    /// Switches a source on or off until the program ends, whatever the configuration says; saying it twice changes
+    /// Switches a source on or off, whatever the configuration says, and returns when that is done. Doing it twice changes
     /// nothing.
-    pub(super) fn set_enabled(self: &Arc<Self>, name: &str, is_enabled: bool) -> Result<(), UnknownSource> {
-        let mut table = self.lock();
-        let Some((_, name, wanted)) = table.wanted.get_full_mut(name) else {
-            return Err(UnknownSource { name: name.to_owned() });
-        };
-        let (name, before) = (name.clone(), wanted.clone());
-        wanted.set_enabled(is_enabled);
-        let (is_same, source) = (*wanted == before, wanted.source(&name));
-        table.switched.insert(name.clone(), is_enabled);
-        if is_same {
-            return Ok(());
-        }
-        let ended = table.running.shift_remove_entry(&name);
-        self.end(ended.into_iter().collect());
-        let Ok(()) = self.server.shared_catalog().replace(|catalog| {
-            catalog.remove_source(&source);
-            Ok::<_, std::convert::Infallible>(())
-        });
-        self.start_missing(&mut table);
-        self.after_change(&table);
-        Ok(())
+    pub(super) async fn set_enabled(
+        self: &Arc<Self>,
+        name: &str,
+        is_enabled: bool,
+    ) -> Result<(), SourceError> {
+        self.lock().check_known(name)?;
+        self.store.set_source_switch(name, is_enabled).await?;
+        self.read_switches().await
     }
 
-    /// Returns what a server wrote to its error output, or what is to be said about a description.
-    pub(super) fn last_lines(&self, name: &str) -> Result<Vec<String>, UnknownSource> {
+    /// Returns what a server wrote to its standard error, or the notes about a description.
+    pub(super) fn last_lines(&self, name: &str) -> Result<Vec<String>, SourceError> {
         let table = self.lock();
-        if !table.wanted.contains_key(name) {
-            return Err(UnknownSource { name: name.to_owned() });
-        }
+        table.check_known(name)?;
         let running = table.running.get(name);
         Ok(running.map_or_else(Vec::new, |it| match &it.work {
             Work::Connection(upstream) => upstream.stderr_lines(),
             _ => it.notes.clone(),
         }))
+    }
+}
+
+#[cfg(feature = "web")]
+impl Table {
+    fn check_known(&self, name: &str) -> Result<(), SourceError> {
+        if self.wanted.contains_key(name) {
+            return Ok(());
+        }
+        Err(SourceError::Unknown { name: name.to_owned() })
+    }
+}
+
+impl Sources {
+    /// Follows the switches from now on, also those that other gateways with the same store set.
+    ///
+    /// Reads them immediately if the store has them in memory; if not, sources start when they have been read.
+    pub(super) fn follow_switches(self: &Arc<Self>, table: &mut Table) {
+        if std::mem::replace(&mut table.follows_switches, true) {
+            return;
+        }
+        let changes = self.store.watch_source_switches();
+        if let Some(Ok(switches)) = self.store.source_switches().now_or_never() {
+            self.apply_switches(table, switches);
+        }
+        tokio::spawn(follow(Arc::downgrade(self), changes));
+    }
+
+    /// Waits until the switches have been read for the first time.
+    pub(super) async fn switches_read(self: &Arc<Self>) {
+        let has_read = self.lock().switched.is_some();
+        if !has_read && let Err(error) = self.read_switches().await {
+            tracing::warn!("sources are as configured: {}", error_chain(&error));
+            let mut table = self.lock();
+            if table.switched.is_none() {
+                self.apply_switches(&mut table, SourceSwitches::default());
+            }
+        }
+    }
+
+    /// Reads the switches and applies them.
+    async fn read_switches(self: &Arc<Self>) -> Result<(), SourceError> {
+        // One after the other, so that older switches are never applied after newer ones.
+        let _turn = self.switching.lock().await;
+        let switches = self.store.source_switches().await?;
+        self.apply_switches(&mut self.lock(), switches);
+        Ok(())
+    }
+
+    /// Ends sources that were switched off, and starts those that were switched on.
+    fn apply_switches(self: &Arc<Self>, table: &mut Table, switches: SourceSwitches) {
+        let Table { wanted, running, .. } = &mut *table;
+        let (mut switched, mut ended) = (Vec::new(), IndexMap::new());
+        for (name, wanted) in wanted {
+            if let Some(is_enabled) = switches.get(name).filter(|it| **it != wanted.is_enabled()) {
+                wanted.set_enabled(*is_enabled);
+                switched.push(wanted.source(name));
+                ended.extend(running.shift_remove_entry(name));
+            }
+        }
+        let is_first = table.switched.replace(switches).is_none();
+        if switched.is_empty() && !is_first {
+            return;
+        }
+        self.end(ended);
+        if !switched.is_empty() {
+            let Ok(()) = self.server.shared_catalog().replace(|catalog| {
+                for source in &switched {
+                    catalog.remove_source(source);
+                }
+                Ok::<_, std::convert::Infallible>(())
+            });
+        }
+        self.start_missing(table);
+        self.after_change(table);
+    }
+}
+
+/// Applies the switches whenever they change.
+async fn follow(sources: Weak<Sources>, mut changes: watch::Receiver<u64>) {
+    if let Some(sources) = sources.upgrade() {
+        sources.switches_read().await;
+    }
+    while changes.changed().await.is_ok() {
+        let Some(sources) = sources.upgrade() else { return };
+        if let Err(error) = sources.read_switches().await {
+            tracing::warn!("cannot read which sources are switched off: {}", error_chain(&error));
+        }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Lock order: the table of sources before the catalog.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
@@ -24,7 +23,9 @@ use crate::config::{ApiConfig, Config};
 use onetool_core::clock::{Clock, Timestamp};
 use onetool_server::Server;
 use onetool_server::catalog::{Catalog, Offer};
+use onetool_store::Store;
 use onetool_store::stats::Stats;
+use onetool_store::store::SourceSwitches;
 
 /// The first pause before a description that could not be fetched is tried again; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
@@ -33,6 +34,7 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 /// Every source from outside.
 pub(super) struct Sources {
     pub(super) server: Server,
+    pub(super) store: Arc<dyn Store>,
     stats: Stats,
     clock: Clock,
     children: ChildContext,
@@ -44,6 +46,8 @@ pub(super) struct Sources {
     news: watch::Sender<()>,
     /// Connections that are being ended.
     ending: TaskTracker,
+    /// Held while the switches are read and applied.
+    pub(super) switching: tokio::sync::Mutex<()>,
 }
 
 /// What is configured, and what runs of it.
@@ -51,8 +55,9 @@ pub(super) struct Sources {
 pub(super) struct Table {
     pub(super) wanted: IndexMap<Arc<str>, Wanted>,
     pub(super) running: IndexMap<Arc<str>, Running>,
-    /// What somebody has switched on or off since the start; it outlives a reload.
-    pub(super) switched: HashMap<Arc<str>, bool>,
+    /// What somebody switched on or off, once that has been read; it outlives a reload.
+    pub(super) switched: Option<SourceSwitches>,
+    pub(super) follows_switches: bool,
     /// Whether sources are to run at all; not before there is a runtime, and not after the end.
     is_started: bool,
     is_closed: bool,
@@ -114,6 +119,7 @@ fn conflict(catalog: &Catalog, name: &str) -> Option<String> {
 impl Sources {
     pub(super) fn new(
         server: Server,
+        store: Arc<dyn Store>,
         stats: Stats,
         clock: Clock,
         children: ChildContext,
@@ -121,6 +127,7 @@ impl Sources {
     ) -> Arc<Self> {
         Arc::new(Self {
             server,
+            store,
             stats,
             clock,
             children,
@@ -129,6 +136,7 @@ impl Sources {
             is_settled: AtomicBool::new(false),
             news: watch::Sender::new(()),
             ending: TaskTracker::new(),
+            switching: tokio::sync::Mutex::default(),
         })
     }
 
@@ -148,6 +156,7 @@ impl Sources {
         if Handle::try_current().is_ok() {
             let mut table = self.lock();
             table.is_started = !table.is_closed;
+            self.follow_switches(&mut table);
             self.start_missing(&mut table);
         }
     }
@@ -156,7 +165,7 @@ impl Sources {
     ///
     /// What has failed for good is tried again: that is what somebody reloads for.
     pub(super) fn adopt(self: &Arc<Self>, mut table: MutexGuard<'_, Table>, config: &Config) {
-        table.wanted = wanted(config, &table.switched);
+        table.wanted = wanted(config, table.switched.as_ref());
         table.startup_wait = config.startup_wait.0;
         let catalog = self.server.catalog();
         table.local_tokens = record::definition_tokens(&catalog);
@@ -187,7 +196,7 @@ impl Sources {
     }
 
     pub(super) fn start_missing(self: &Arc<Self>, table: &mut Table) {
-        if !table.is_started {
+        if !table.is_started || table.switched.is_none() {
             return;
         }
         let Table { wanted, running, next_id, .. } = table;
@@ -290,6 +299,7 @@ impl Sources {
     /// Waits until every source has come to the end of its first attempt, or the time for that has passed.
     pub(super) async fn settled(self: &Arc<Self>) {
         self.start();
+        self.switches_read().await;
         let deadline = self.lock().deadline;
         if let Some(deadline) = deadline {
             // Whoever comes later than that finds what is there.
@@ -300,6 +310,7 @@ impl Sources {
     /// Waits until every source has come to the end of its first attempt, however long that takes.
     pub(super) async fn all_settled(self: &Arc<Self>) {
         self.start();
+        self.switches_read().await;
         let mut news = self.news.subscribe();
         while !self.lock().is_settled() {
             if news.changed().await.is_err() {
@@ -353,7 +364,7 @@ impl Table {
 
     /// Fits what runs into a catalog whose own packs have changed; `config` is the configuration to come.
     pub(super) fn refit(&self, catalog: &mut Catalog, config: &Config) {
-        let wanted = wanted(config, &self.switched);
+        let wanted = wanted(config, self.switched.as_ref());
         for (name, it) in &self.running {
             let source = it.wanted.source(name);
             let is_kept = wanted.get(name) == Some(&it.wanted);

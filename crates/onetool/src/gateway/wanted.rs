@@ -1,6 +1,5 @@
-//! Which sources from outside are wanted: what the configuration names, and what somebody has switched since.
+//! Which external sources are wanted: what the configuration names, and what somebody switched on or off.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -8,6 +7,7 @@ use onetool_proxy::Transport;
 
 use crate::config::{ApiConfig, Config, UpstreamConfig};
 use onetool_server::catalog::Source;
+use onetool_store::store::SourceSwitches;
 
 /// A source from outside, as configured.
 #[derive(Clone, PartialEq)]
@@ -49,13 +49,13 @@ impl Wanted {
     }
 }
 
-/// Returns the sources that a configuration names, as somebody may have switched them since.
-pub(super) fn wanted(config: &Config, switched: &HashMap<Arc<str>, bool>) -> IndexMap<Arc<str>, Wanted> {
+/// Returns the sources that a configuration names, switched on or off by `switches`.
+pub(super) fn wanted(config: &Config, switches: Option<&SourceSwitches>) -> IndexMap<Arc<str>, Wanted> {
     let servers =
         config.servers.iter().map(|(name, it)| (name.as_str().into(), Wanted::Server(Box::new(it.clone()))));
     let apis = config.apis.iter().map(|(name, it)| (name.as_str().into(), Wanted::Api(Box::new(it.clone()))));
     let mut wanted: IndexMap<Arc<str>, Wanted> = servers.chain(apis).collect();
-    for (name, is_enabled) in switched {
+    for (name, is_enabled) in switches.into_iter().flatten() {
         if let Some(wanted) = wanted.get_mut(name) {
             wanted.set_enabled(*is_enabled);
         }

@@ -17,8 +17,8 @@ const NONE: &str =
 pub(super) struct Active {}
 
 #[tracing::instrument(level = "debug", name = "tool_active", skip_all)]
-pub(super) fn active(call: &MetaCall, Active {}: &Active) -> ToolOutput {
-    let loaded = call.loaded();
+pub(super) async fn active(call: MetaCall, Active {}: Active) -> ToolOutput {
+    let loaded = call.loaded().await;
     if loaded.is_empty() {
         return output(NONE.to_owned(), json!({"tools": [], "count": 0, "message": NONE}));
     }

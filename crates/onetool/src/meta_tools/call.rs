@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use onetool_core::state::SessionKey;
 use onetool_core::{Caller, ToolOutput, shorten};
 use onetool_server::Server;
-use onetool_server::catalog::{Catalog, Entry, SessionKey, UnknownName};
+use onetool_server::catalog::{Catalog, Entry, UnknownName};
 use serde_json::Value;
 
 use crate::render::summary;
@@ -27,8 +28,8 @@ pub(super) struct MetaCall {
 
 impl MetaCall {
     /// Returns the tools that the session has loaded, in addition to those that every client sees.
-    pub(super) fn loaded(&self) -> Vec<&Arc<Entry>> {
-        let names = self.server.active().on_list(&self.session, &self.caller);
+    pub(super) async fn loaded(&self) -> Vec<&Arc<Entry>> {
+        let names = self.server.active().on_list(&self.session, &self.caller).await;
         names.iter().filter_map(|name| self.catalog.get_visible(name.as_str())).collect()
     }
 

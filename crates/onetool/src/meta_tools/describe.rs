@@ -25,7 +25,7 @@ pub(super) async fn describe(call: MetaCall, args: Describe) -> ToolOutput {
     let name = args.name.trim();
     let Some(entry) = catalog.get_visible(name) else { return not_found(catalog, &[name]) };
     let (name, spec, docs) = (entry.name(), entry.spec(), catalog.docs(entry.name()));
-    let active = call.loaded().iter().any(|it| it.name() == name);
+    let active = call.loaded().await.iter().any(|it| it.name() == name);
     let schema = Value::Object(JsonObject::clone(&spec.input_schema.peek()));
     let mut data = json!({
         "name": name.as_str(),

@@ -37,7 +37,7 @@ pub(super) async fn find(call: MetaCall, args: Find) -> ToolOutput {
     let hits = call.finder.search(&call.catalog, query, limit.min(SearchConfig::MAX_LIMIT)).await;
     call.finder.record_search(&call.session, query, &hits);
 
-    let loaded = call.loaded();
+    let loaded = call.loaded().await;
     let mut text = String::new();
     let mut tools = Vec::new();
     for hit in &hits {

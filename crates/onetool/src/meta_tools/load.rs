@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use indexmap::{IndexMap, IndexSet};
+use onetool_core::state::{SessionKey, StoreError};
 use onetool_core::{ToolName, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use super::call::{MetaCall, not_found, output};
 use crate::render::sample_call;
-use onetool_server::catalog::{Entry, SessionKey, Source};
+use onetool_server::catalog::{Entry, Source};
 
 pub(super) const DESCRIPTION: &str = "Add tools to your own tool list: all of them or, if a name is unknown, none. \
     They stay there for this session only.";
@@ -30,7 +31,7 @@ pub(super) struct Load {
 }
 
 #[tracing::instrument(level = "debug", name = "tool_load", skip_all, fields(names = args.names.len(), unload = args.unload.len()))]
-pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
+pub(super) async fn load(call: MetaCall, args: Load) -> ToolOutput {
     if args.names.is_empty() && args.unload.is_empty() {
         return ToolOutput::error(
             "names is empty; pass the names of the tools to load, as returned by tool_find",
@@ -52,32 +53,43 @@ pub(super) fn load(call: &MetaCall, args: &Load) -> ToolOutput {
             None => unknown.push(name),
         }
     }
-    let unload = names_to_unload(call, &args.unload, &mut unknown);
+    let unload = names_to_unload(&call, &args.unload, &mut unknown).await;
     if !unknown.is_empty() {
         return not_found(&call.catalog, &unknown);
     }
     let load: Vec<&Entry> = load.into_values().collect();
     let names: Vec<ToolName> = load.iter().map(|entry| entry.name().clone()).collect();
-    let mut after = call.server.active().of(&call.session);
-    after.retain(|name| !unload.contains(name));
-    after.extend(names.iter().cloned());
-    if after.len() > MAX_LOADED {
+    let before = call.server.active().of(&call.session).await;
+    let kept = before.iter().filter(|name| !unload.contains(name));
+    if kept.chain(&names).collect::<IndexSet<_>>().len() > MAX_LOADED {
         return ToolOutput::error(format!(
             "at most {MAX_LOADED} tools can be loaded at the same time; remove some with unload=[...] first"
         ));
     }
-    call.server.active().change(&call.session, &names, &unload);
-    // What a person has put on the list of every session goes from there: a list that keeps it would belie the answer.
-    call.server.active().change(&SessionKey::Every(call.caller.clone()), &[], &unload);
+    if let Err(error) = change(&call, &names, &unload).await {
+        return ToolOutput::error(format!("cannot change your tool list: {error}"));
+    }
     for name in &names {
         call.finder.record_use(&call.session, name.as_str());
     }
-    told(call, &load, &unload)
+    told(&call, &load, &unload).await
+}
+
+async fn change(call: &MetaCall, load: &[ToolName], unload: &[ToolName]) -> Result<(), StoreError> {
+    let active = call.server.active();
+    active.change(&call.session, load, unload).await?;
+    // What a person put on the list of every session is removed there, too: the answer says that it is gone.
+    active.change(&SessionKey::Every(call.caller.clone()), &[], unload).await?;
+    Ok(())
 }
 
 /// Returns the tools to unload. A tool that is no longer in the catalog can still be removed from the list.
-fn names_to_unload<'a>(call: &MetaCall, wanted: &'a [String], unknown: &mut Vec<&'a str>) -> Vec<ToolName> {
-    let loaded = call.server.active().on_list(&call.session, &call.caller);
+async fn names_to_unload<'a>(
+    call: &MetaCall,
+    wanted: &'a [String],
+    unknown: &mut Vec<&'a str>,
+) -> Vec<ToolName> {
+    let loaded = call.server.active().on_list(&call.session, &call.caller).await;
     let mut names = IndexSet::new();
     for name in wanted.iter().map(|name| name.trim()) {
         match call.catalog.get_visible(name) {
@@ -89,8 +101,8 @@ fn names_to_unload<'a>(call: &MetaCall, wanted: &'a [String], unknown: &mut Vec<
     names.into_iter().collect()
 }
 
-fn told(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {
-    let count = call.loaded().len();
+async fn told(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {
+    let count = call.loaded().await.len();
     let mut text = match count {
         1 => "1 tool is active now.\n".to_owned(),
         count => format!("{count} tools are active now.\n"),

@@ -8,8 +8,9 @@ mod load;
 
 use std::sync::Arc;
 
+use onetool_core::state::SessionKey;
 use onetool_core::{CallContext, Tool, ToolAnnotations, ToolError, ToolOutput, tool_fn};
-use onetool_server::catalog::{RegisterError, SessionKey, Source};
+use onetool_server::catalog::{RegisterError, Source};
 use onetool_server::{Server, WeakServer};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -37,12 +38,8 @@ pub(crate) fn register(server: &Server, finder: &Arc<Finder>) -> Result<(), Regi
     let tools: [Arc<dyn Tool>; 4] = [
         tool(&host, "tool_find", find::DESCRIPTION, reads, find::find),
         tool(&host, "tool_describe", describe::DESCRIPTION, reads, describe::describe),
-        tool(&host, "tool_load", load::DESCRIPTION, changes_list, async |call, args| {
-            load::load(&call, &args)
-        }),
-        tool(&host, "tool_active", active::DESCRIPTION, reads, async |call, args| {
-            active::active(&call, &args)
-        }),
+        tool(&host, "tool_load", load::DESCRIPTION, changes_list, load::load),
+        tool(&host, "tool_active", active::DESCRIPTION, reads, active::active),
     ];
     tools.into_iter().try_for_each(|tool| server.add_tool(tool, Source::Surface))
 }
@@ -65,7 +62,7 @@ where
             catalog: server.catalog(),
             server,
             finder: host.finder.clone(),
-            session: SessionKey::of(&cx),
+            session: SessionKey::from_call(&cx),
             caller: cx.caller().clone(),
         });
         async move {

@@ -21,7 +21,7 @@ impl OtError {
     /// Returns the name of the Python exception.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Result(QueryError::Storage { .. } | QueryError::Unreadable { .. })
+            Self::Result(QueryError::Store { .. } | QueryError::Unreadable { .. })
             | Self::Reload { .. }
             | Self::Failed(_) => "RuntimeError",
             Self::Result(_) => "ValueError",

@@ -32,8 +32,8 @@ use onetool_run::shortcuts::{Aliases, Snippets};
 use onetool_server::Server;
 use onetool_server::catalog::{Rules, Source};
 use onetool_server::dispatch::CallError;
+use onetool_store::MemoryStore;
 use onetool_store::results::{OutputOptions, QueryError, ResultBody, ResultPage, ResultQuery, ResultStore};
-use onetool_store::storage::Storage;
 
 /// A fake gateway that records the queries for statistics.
 struct TestHost {
@@ -48,7 +48,8 @@ struct TestHost {
 impl Default for TestHost {
     fn default() -> Self {
         let clock = Clock::fake(Timestamp::from_millis(0));
-        let results = ResultStore::new(Storage::in_memory(), clock.clone(), OutputOptions::default());
+        let store = Arc::new(MemoryStore::default());
+        let results = ResultStore::new(store, clock.clone(), OutputOptions::default());
         let (topics, queries) = (Vec::new(), Mutex::default());
         Self { results, clock, topics, broken_config: None, stats_error: None, queries }
     }
@@ -181,7 +182,8 @@ fn gateway_with(setup: Setup) -> Gateway {
     let (config, aliases, snippets) = (Arc::new(config), Arc::new(aliases), Arc::new(snippets));
     let host = Arc::new(host);
     let (weak, hook) = (server.downgrade(), host.clone());
-    let finder = Arc::new(Finder::new(Storage::in_memory(), Clock::system(), SearchConfig::default()));
+    let finder =
+        Arc::new(Finder::new(Arc::new(MemoryStore::default()), Clock::system(), SearchConfig::default()));
     let context = move || {
         Some(OtContext {
             catalog: weak.upgrade()?.catalog(),

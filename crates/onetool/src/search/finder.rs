@@ -5,15 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use indexmap::IndexMap;
+use onetool_core::clock::Clock;
+use onetool_core::current::Current;
+use onetool_core::error_chain;
+use onetool_core::state::SessionKey;
 use onetool_core::sync::Unpoisoned as _;
 use onetool_search::{Hit, MAX_REMEMBERED};
+use onetool_server::catalog::Catalog;
+use onetool_store::Store;
 
 use super::catalog_index::CatalogIndex;
 use crate::config::SearchConfig;
-use onetool_core::clock::Clock;
-use onetool_core::current::Current;
-use onetool_server::catalog::{Catalog, SessionKey};
-use onetool_store::storage::Storage;
 
 /// Maximum number of sessions whose latest searches are tracked, of searches per session, and of hits per search.
 const MAX_SESSIONS: usize = 10_000;
@@ -25,10 +27,10 @@ const MAX_QUERY: usize = 500;
 /// Finds tools in the catalog. All sessions share it.
 pub(crate) struct Finder {
     index: Arc<CatalogIndex>,
-    storage: Storage,
+    store: Arc<dyn Store>,
     clock: Clock,
     settings: Current<SearchConfig>,
-    /// Whether the remembered queries were loaded from the storage.
+    /// Whether the remembered queries were loaded from the store.
     is_loaded: AtomicBool,
     searches: Mutex<IndexMap<SessionKey, VecDeque<Search>>>,
 }
@@ -40,10 +42,10 @@ struct Search {
 }
 
 impl Finder {
-    pub(crate) fn new(storage: Storage, clock: Clock, settings: SearchConfig) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Clock, settings: SearchConfig) -> Self {
         Self {
             index: Arc::default(),
-            storage,
+            store,
             clock,
             settings: Current::new(settings),
             is_loaded: AtomicBool::new(false),
@@ -55,7 +57,7 @@ impl Finder {
         self.settings.get()
     }
 
-    /// Forgets the queries in memory; the next search loads them from the storage again.
+    /// Forgets the queries in memory; the next search loads them from the store again.
     pub(crate) fn reload_queries(&self) {
         self.index.forget_queries();
         self.is_loaded.store(false, Ordering::Release);
@@ -138,19 +140,19 @@ impl Finder {
         }
         for query in &queries {
             // Do not wait for it: losing a remembered query does no harm.
-            drop(self.storage.remember(tool, query, self.clock.now(), MAX_REMEMBERED));
+            drop(self.store.remember_query(tool, query, self.clock.now(), MAX_REMEMBERED));
         }
         self.index.remember(queries.into_iter().map(|query| (tool.to_owned(), query)));
     }
 
-    /// Loads the remembered queries from the storage, once.
+    /// Loads the remembered queries from the store, once.
     async fn load_queries(&self) {
         if !self.settings().remember || self.is_loaded.swap(true, Ordering::AcqRel) {
             return;
         }
-        match self.storage.remembered().done().await {
-            Ok(queries) => self.index.remember(queries),
-            Err(error) => tracing::warn!(%error, "cannot load remembered queries"),
+        match self.store.remembered_queries().await {
+            Ok(queries) => self.index.remember(queries.into_iter().map(|it| (it.tool, it.query))),
+            Err(error) => tracing::warn!("cannot load remembered queries: {}", error_chain(&error)),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use onetool::config::PendingChanges;
 use onetool::http::HttpOptions;
-use onetool::{Gateway, HttpSource, config};
+use onetool::{Gateway, HttpSource, OpenStore, config};
 use onetool_testkit::{Client, Era, HttpServer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ impl Fixture {
         let mut options = options();
         options.worker = Some(onetool_testkit::worker());
         options.directory = folder.path().to_owned();
-        options.storage = Some(folder.path().join("first.db"));
+        options.store = OpenStore::sqlite(folder.path().join("first.db"));
         options.load = Some(Arc::new(load.clone()));
         options.operator_reload = Some("kill -HUP 4711".into());
         let gateway = Gateway::new(load().unwrap(), options).unwrap();

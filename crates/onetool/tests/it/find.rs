@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use onetool::http::{Access, HttpOptions};
-use onetool::{CallContext, Gateway, JsonObject, Policy, ToolSpec, dynamic_tool, tool_fn};
+use onetool::{CallContext, Gateway, JsonObject, OpenStore, Policy, ToolSpec, dynamic_tool, tool_fn};
 use onetool_testkit::{Client, Era, HttpServer, Notification, RawClient};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -455,7 +455,7 @@ async fn pinned_tools_are_on_every_list_from_the_start() {
 /// A gateway with a storage file.
 fn with_file(folder: &Path, yaml: &str) -> Gateway {
     let mut options = options();
-    options.storage = Some(folder.join("onetool.db"));
+    options.store = OpenStore::sqlite(folder.join("onetool.db"));
     let gateway = Gateway::new(config(folder, yaml), options).unwrap();
     let handler = |_: JsonObject, _: CallContext| async { "done" };
     for (name, description) in [

@@ -16,6 +16,7 @@ mod http_connections;
 mod library;
 mod logs;
 mod names;
+mod one_store;
 #[cfg(feature = "packs")]
 mod packs;
 mod page;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use onetool::{CallContext, Gateway, JsonObject, ToolError, ToolOutput, tool_fn};
+use onetool::{CallContext, Gateway, JsonObject, OpenStore, ToolError, ToolOutput, tool_fn};
 use onetool_testkit::{CapturedLogs, Client, Era, worker};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -273,7 +273,7 @@ fn gateway_at(folder: &Path, storage: &Path) -> Gateway {
     let mut options = options();
     options.worker = Some(worker());
     options.directory = folder.to_owned();
-    options.storage = Some(storage.to_owned());
+    options.store = OpenStore::sqlite(storage);
     Gateway::new(config(folder, "output: {max_inline_size: 500}"), options).unwrap()
 }
 

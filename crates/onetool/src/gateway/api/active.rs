@@ -3,12 +3,12 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use onetool_core::ToolName;
-use onetool_server::catalog::SessionKey;
+use onetool_core::state::SessionKey;
 use onetool_web::JsonBody;
 use serde::{Deserialize, Serialize};
 
 use super::catalog::find;
-use super::{ApiResult, Gateway, Who};
+use super::{ApiResult, Gateway, Who, store_failed};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,7 @@ pub(super) async fn change(
     inner.server.settle().await;
     let catalog = inner.server.catalog();
     let key = SessionKey::Every(caller);
-    let loaded = inner.server.active().of(&key);
+    let loaded = inner.server.active().of(&key).await;
     let mut changed: Vec<ToolName> = Vec::new();
     for name in &names {
         match find(&catalog, name) {
@@ -44,7 +44,7 @@ pub(super) async fn change(
         }
     }
     let (load, unload) = if active { (&changed[..], &[][..]) } else { (&[][..], &changed[..]) };
-    inner.server.active().change(&key, load, unload);
-    let names: Vec<String> = inner.server.active().of(&key).iter().map(ToString::to_string).collect();
+    inner.server.active().change(&key, load, unload).await.map_err(store_failed)?;
+    let names: Vec<String> = inner.server.active().of(&key).await.iter().map(ToString::to_string).collect();
     Ok(Json(ActiveSet { count: names.len(), names }))
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use indexmap::IndexMap;
+use onetool_core::state::SessionKey;
 use onetool_core::{JsonObject, ToolAnnotations};
-use onetool_server::catalog::{Catalog, Entry, SessionKey, Source};
+use onetool_server::catalog::{Catalog, Entry, Source};
 use onetool_web::ApiError;
 use serde::Serialize;
 
@@ -65,7 +66,7 @@ pub(super) struct PackInfo {
 pub(super) async fn list(State(inner): Gateway, Extension(caller): Who) -> ApiResult<Vec<ToolRow>> {
     inner.server.settle().await;
     let catalog = inner.server.catalog();
-    let active = inner.server.active().of(&SessionKey::Every(caller));
+    let active = inner.server.active().of(&SessionKey::Every(caller)).await;
     let rows = catalog.tools().map(|entry| row(&catalog, entry, active.contains(entry.name())));
     Ok(Json(rows.collect()))
 }
@@ -78,7 +79,7 @@ pub(super) async fn detail(
     inner.server.settle().await;
     let catalog = inner.server.catalog();
     let entry = find(&catalog, &name)?;
-    let active = inner.server.active().of(&SessionKey::Every(caller)).contains(entry.name());
+    let active = inner.server.active().of(&SessionKey::Every(caller)).await.contains(entry.name());
     let docs = catalog.docs(entry.name()).cloned().unwrap_or_default();
     let spec = entry.spec();
     let warning = |it: suspicion::Suspicion| format!("It has {}: “{}”.", it.why, it.excerpt);

@@ -11,15 +11,16 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
 use onetool_core::Caller;
-use onetool_server::catalog::{Catalog, Change, SessionKey};
+use onetool_core::state::{SessionKey, SessionWatch};
+use onetool_server::catalog::{Catalog, Change};
+use onetool_store::store::CallWatch;
 use serde::Serialize;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 
 use super::servers::{self, ServerInfo};
 use super::{Gateway, Who};
 use crate::gateway::Inner;
-use crate::gateway::call_history::{CallSummary, FinishedCall};
+use crate::gateway::call_history::{CallSummary, summary};
 
 /// Interval of comments on an idle stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -54,11 +55,10 @@ pub(super) async fn stream(State(inner): Gateway, Extension(caller): Who) -> Res
 /// Collects the events that one caller may see.
 struct Listener {
     inner: Arc<Inner>,
-    caller: Caller,
     sources: watch::Receiver<()>,
     lists: watch::Receiver<Change>,
-    loads: broadcast::Receiver<SessionKey>,
-    calls: broadcast::Receiver<FinishedCall>,
+    loads: SessionWatch,
+    calls: CallWatch,
     /// The state that the caller knows.
     servers: Vec<ServerInfo>,
     catalog: Weak<Catalog>,
@@ -68,10 +68,11 @@ struct Listener {
 impl Listener {
     fn new(inner: Arc<Inner>, caller: Caller) -> Self {
         let (sources, lists) = (inner.sources.news(), inner.server.changes());
-        let (loads, calls) = (inner.server.active().subscribe(), inner.history.subscribe());
+        let calls = inner.history.watch(&caller);
+        let loads = inner.server.active().watch(vec![SessionKey::Every(caller)]);
         let servers = servers::all(&inner.sources);
         let catalog = Arc::downgrade(&inner.server.catalog());
-        Self { inner, caller, sources, lists, loads, calls, servers, catalog, pending: VecDeque::new() }
+        Self { inner, sources, lists, loads, calls, servers, catalog, pending: VecDeque::new() }
     }
 
     /// Waits for the next event; `None` when the gateway is gone.
@@ -90,23 +91,10 @@ impl Listener {
                     changed.ok()?;
                     self.check_catalog();
                 }
-                loaded = self.loads.recv() => match loaded {
-                    Ok(SessionKey::Every(caller)) if caller == self.caller => {
-                        self.pending.push_back(GatewayEvent::ActiveChanged);
-                    }
-                    Ok(_) => {}
-                    // After missing some, rather ask once too often.
-                    Err(RecvError::Lagged(_)) => self.pending.push_back(GatewayEvent::ActiveChanged),
-                    Err(RecvError::Closed) => return None,
-                },
-                call = self.calls.recv() => match call {
-                    Ok(FinishedCall { owner, call }) if owner == self.caller.principal => {
-                        self.pending.push_back(GatewayEvent::CallFinished { call });
-                    }
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(missed)) => tracing::debug!(missed, "the page missed calls"),
-                    Err(RecvError::Closed) => return None,
-                },
+                () = self.loads.changed() => self.pending.push_back(GatewayEvent::ActiveChanged),
+                call = self.calls.next() => {
+                    self.pending.push_back(GatewayEvent::CallFinished { call: summary(call?) });
+                }
             }
         }
     }

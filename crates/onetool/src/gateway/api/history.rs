@@ -5,7 +5,7 @@ use axum::{Extension, Json};
 use onetool_web::{ApiError, JsonBody, QueryParams};
 use serde::Deserialize;
 
-use super::{ApiResult, DONE, Done, EnabledRequest, Gateway, Who};
+use super::{ApiResult, DONE, Done, EnabledRequest, Gateway, Who, store_failed};
 use crate::gateway::call_history::{CallSummary, RecordedCall};
 
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ pub(super) async fn list(
     Extension(caller): Who,
     QueryParams(query): QueryParams<HistoryQuery>,
 ) -> ApiResult<Vec<CallSummary>> {
-    Ok(Json(inner.history.list(&caller, query.tool.as_deref(), query.limit)))
+    inner.history.list(&caller, query.tool, query.limit).await.map(Json).map_err(store_failed)
 }
 
 pub(super) async fn detail(
@@ -37,7 +37,8 @@ pub(super) async fn detail(
     Extension(caller): Who,
     Path(id): Path<String>,
 ) -> ApiResult<RecordedCall> {
-    inner.history.get(&caller, &id).map(Json).ok_or_else(|| unknown_call(&id))
+    let call = inner.history.get(&caller, &id).await.map_err(store_failed)?;
+    call.map(Json).ok_or_else(|| unknown_call(&id))
 }
 
 pub(super) async fn set_pinned(
@@ -46,12 +47,13 @@ pub(super) async fn set_pinned(
     Path(id): Path<String>,
     JsonBody(PinnedRequest { pinned }): JsonBody<PinnedRequest>,
 ) -> ApiResult<CallSummary> {
-    inner.history.set_pinned(&caller, &id, pinned).map(Json).ok_or_else(|| unknown_call(&id))
+    let call = inner.history.set_pinned(&caller, &id, pinned).await.map_err(store_failed)?;
+    call.map(Json).ok_or_else(|| unknown_call(&id))
 }
 
 /// Deletes every call that is not pinned.
 pub(super) async fn clear(State(inner): Gateway, Extension(caller): Who) -> ApiResult<Done> {
-    inner.history.clear(&caller);
+    inner.history.clear(&caller).await.map_err(store_failed)?;
     Ok(DONE)
 }
 

@@ -31,6 +31,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post, put};
 use axum::{Extension, Json, Router};
 use onetool_core::Caller;
+use onetool_core::state::StoreError;
 use onetool_server::http::{ExtraRoutes, HttpOptions};
 use onetool_web::{
     ApiError, MaxBody, PageOptions, catch_panics, page_routes, require_execution, security_headers,
@@ -97,6 +98,10 @@ fn api_routes(allow_execute: bool) -> Router<Arc<Inner>> {
 #[serde(deny_unknown_fields)]
 struct EnabledRequest {
     enabled: bool,
+}
+
+fn store_failed(error: StoreError) -> ApiError {
+    ApiError::Failed(error.to_string())
 }
 
 /// The response to a request that has nothing else to return.

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use onetool_server::catalog::SessionKey;
+use onetool_core::state::SessionKey;
 use serde::Serialize;
 
 use super::{ApiResult, Gateway, Who};
@@ -29,7 +29,7 @@ pub(super) async fn overview(State(inner): Gateway, Extension(caller): Who) -> A
     inner.server.settle().await;
     let catalog = inner.server.catalog();
     let options = inner.server.options();
-    let loaded = inner.server.active().of(&SessionKey::Every(caller));
+    let loaded = inner.server.active().of(&SessionKey::Every(caller)).await;
     Ok(Json(Overview {
         name: options.name.clone(),
         version: options.version.clone(),

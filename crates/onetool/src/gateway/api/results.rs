@@ -55,7 +55,7 @@ pub(super) async fn page(
     inner.results.query(&caller, query).await.map(Json).map_err(|error| match error {
         QueryError::NotFound { .. } => ApiError::NotFound(error.to_string()),
         QueryError::Expired { .. } => ApiError::Expired(error.to_string()),
-        QueryError::Storage { .. } | QueryError::Unreadable { .. } => ApiError::Failed(error.to_string()),
+        QueryError::Store { .. } | QueryError::Unreadable { .. } => ApiError::Failed(error.to_string()),
         _ => ApiError::Invalid(error.to_string()),
     })
 }

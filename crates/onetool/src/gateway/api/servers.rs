@@ -6,7 +6,7 @@ use onetool_web::{ApiError, JsonBody};
 use serde::Serialize;
 
 use super::{ApiResult, EnabledRequest, Gateway};
-use crate::gateway::source_switch::UnknownSource;
+use crate::gateway::source_switch::SourceError;
 use crate::gateway::sources::Sources;
 use crate::gateway::{SourceReport, SourceState};
 
@@ -65,7 +65,7 @@ pub(super) async fn set_enabled(
     Path(name): Path<String>,
     JsonBody(EnabledRequest { enabled }): JsonBody<EnabledRequest>,
 ) -> ApiResult<ServerInfo> {
-    after(&inner.sources, &name, inner.sources.set_enabled(&name, enabled))
+    after(&inner.sources, &name, inner.sources.set_enabled(&name, enabled).await)
 }
 
 pub(super) async fn log(State(inner): Gateway, Path(name): Path<String>) -> ApiResult<ServerLog> {
@@ -79,8 +79,11 @@ pub(super) fn all(sources: &Sources) -> Vec<ServerInfo> {
 }
 
 /// Returns a source after an action.
-fn after(sources: &Sources, name: &str, done: Result<(), UnknownSource>) -> ApiResult<ServerInfo> {
-    done.map_err(|error| ApiError::NotFound(error.to_string()))?;
+fn after(sources: &Sources, name: &str, done: Result<(), SourceError>) -> ApiResult<ServerInfo> {
+    done.map_err(|error| match error {
+        SourceError::Unknown { .. } => ApiError::NotFound(error.to_string()),
+        SourceError::Store(_) => ApiError::Failed(error.to_string()),
+    })?;
     let report = sources.reports().into_iter().find(|report| report.name == name);
     let gone = || ApiError::NotFound(format!("'{name}' is no longer in the configuration"));
     report.map(|report| Json(info(report))).ok_or_else(gone)

@@ -144,7 +144,7 @@ async fn a_loaded_result_is_data_or_text() {
 
 #[tokio::test]
 async fn l7_a_page_is_limited_to_the_maximum_inline_size() {
-    let store = ResultStore::new(Storage::in_memory(), Clock::system(), OutputOptions::default());
+    let store = ResultStore::new(Arc::new(MemoryStore::default()), Clock::system(), OutputOptions::default());
     let owner = onetool_core::Caller::default();
     for piece in ["x", "é", "\u{1}", "😀", "\"", "\u{202e}"] {
         let handle = {

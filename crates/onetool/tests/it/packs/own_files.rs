@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use onetool::config::{self, Config};
-use onetool::{CallContext, Gateway};
+use onetool::{CallContext, Gateway, OpenStore};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -49,7 +49,7 @@ impl Project {
     fn gateway(&self) -> Gateway {
         let mut options = options();
         options.directory = self.folder.path().to_owned();
-        options.storage = Some(self.path(".onetool/onetool.db"));
+        options.store = OpenStore::sqlite(self.path(".onetool/onetool.db"));
         Gateway::new(self.config(), options).unwrap()
     }
 

@@ -1,0 +1,57 @@
+//! How a gateway gets its store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use onetool_store::{LocalState, Store, StoreLocation};
+
+use crate::config::StorageConfig;
+
+type Open = dyn Fn(&StorageConfig, Arc<LocalState>) -> Arc<dyn Store> + Send + Sync;
+
+/// Opens the store of a gateway: when the gateway starts, and again when a reload changes `storage`.
+///
+/// By default it is the SQLite file that the configuration names, or memory if it names none.
+#[derive(Clone)]
+pub struct OpenStore(Arc<Open>);
+
+impl OpenStore {
+    /// Opens stores with a function. A store that does not share its sessions, switches and history with other processes
+    /// keeps them in the [`LocalState`] it gets, so that a reload does not lose them.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use onetool::store::MemoryStore;
+    /// use onetool::{GatewayOptions, OpenStore};
+    ///
+    /// let store = OpenStore::new(|_config, local| Arc::new(MemoryStore::default().with_local(local)));
+    /// let options = GatewayOptions { store, ..GatewayOptions::default() };
+    /// ```
+    pub fn new(
+        open: impl Fn(&StorageConfig, Arc<LocalState>) -> Arc<dyn Store> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(open))
+    }
+
+    /// Uses the SQLite file that the configuration names, or `file` if it names none.
+    pub fn sqlite(file: impl Into<PathBuf>) -> Self {
+        Self::at(StoreLocation::Sqlite(file.into()))
+    }
+
+    fn at(default: StoreLocation) -> Self {
+        Self::new(move |config, local| {
+            onetool_store::open(config.location().as_ref().unwrap_or(&default), local)
+        })
+    }
+
+    pub(super) fn open(&self, config: &StorageConfig, local: &Arc<LocalState>) -> Arc<dyn Store> {
+        (self.0)(config, local.clone())
+    }
+}
+
+impl Default for OpenStore {
+    fn default() -> Self {
+        Self::at(StoreLocation::Memory)
+    }
+}
