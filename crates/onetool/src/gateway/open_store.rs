@@ -1,6 +1,6 @@
 //! How a gateway gets its store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use onetool_store::{LocalState, Store, StoreLocation};
@@ -13,7 +13,10 @@ type Open = dyn Fn(&StorageConfig, Arc<LocalState>) -> Arc<dyn Store> + Send + S
 ///
 /// By default it is the SQLite file that the configuration names, or memory if it names none.
 #[derive(Clone)]
-pub struct OpenStore(Arc<Open>);
+pub struct OpenStore {
+    open: Arc<Open>,
+    default: StoreLocation,
+}
 
 impl OpenStore {
     /// Opens stores with a function. A store that does not share its sessions, switches and history with other processes
@@ -31,7 +34,7 @@ impl OpenStore {
     pub fn new(
         open: impl Fn(&StorageConfig, Arc<LocalState>) -> Arc<dyn Store> + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(open))
+        Self { open: Arc::new(open), default: StoreLocation::Memory }
     }
 
     /// Uses the SQLite file that the configuration names, or `file` if it names none.
@@ -40,13 +43,23 @@ impl OpenStore {
     }
 
     fn at(default: StoreLocation) -> Self {
-        Self::new(move |config, local| {
-            onetool_store::open(config.location().as_ref().unwrap_or(&default), local)
-        })
+        let location = default.clone();
+        let opened = Self::new(move |config, local| {
+            onetool_store::open(config.location().as_ref().unwrap_or(&location), local)
+        });
+        Self { default, ..opened }
+    }
+
+    /// Returns the file that is used if the configuration names none. An earlier run may have left something there.
+    pub(super) fn default_file(&self) -> Option<&Path> {
+        match &self.default {
+            StoreLocation::Sqlite(file) => Some(file),
+            _ => None,
+        }
     }
 
     pub(super) fn open(&self, config: &StorageConfig, local: &Arc<LocalState>) -> Arc<dyn Store> {
-        (self.0)(config, local.clone())
+        (self.open)(config, local.clone())
     }
 }
 

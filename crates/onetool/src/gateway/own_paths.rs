@@ -22,6 +22,9 @@ pub(super) fn own_paths<'a>(
     paths.directories.clone_from(&options.state);
     paths.directories.extend(options.cache.clone());
     paths.add_state_directory(&options.directory);
+    if let Some(database) = options.store.default_file() {
+        paths.add_own_database(database);
+    }
     for database in store.files() {
         paths.add_own_database(&database);
     }

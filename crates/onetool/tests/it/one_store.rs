@@ -21,15 +21,8 @@ fn two_gateways(folder: &TempDir, yaml: &str) -> [Gateway; 2] {
     [(); 2].map(|()| {
         let store = store.clone();
         let options = GatewayOptions { store: OpenStore::new(move |_, _| store.clone()), ..options() };
-        let gateway = Gateway::new(config(folder.path(), yaml), options).unwrap();
-        register_hello(gateway.server());
-        gateway
+        Gateway::new(config(folder.path(), yaml), options).unwrap()
     })
-}
-
-fn register_hello(server: &Server) {
-    let hello = |_: JsonObject, _: CallContext| async { "hello" };
-    server.register_tool(tool_fn("demo.hello", "Says hello.", hello)).unwrap();
 }
 
 #[tokio::test]
@@ -39,9 +32,9 @@ async fn str_3_gateways_with_one_store_share_the_tools_that_a_caller_loads() {
     let loader = Client::connect_with(here.server(), Era::Stateless).await;
     let mut watcher = Client::connect_with(there.server(), Era::Stateless).await;
     assert!(beyond_surface(&watcher).await.is_empty());
-    loader.call("tool_load", json!({"names": ["demo.hello"]})).await.unwrap();
+    loader.call("tool_load", json!({"names": ["ot.version"]})).await.unwrap();
     watcher.expect_notifications(vec![Notification::ToolsChanged]).await;
-    assert_eq!(beyond_surface(&watcher).await, ["demo_hello"]);
+    assert_eq!(beyond_surface(&watcher).await, ["ot_version"]);
     let session = Client::connect_with(there.server(), Era::Sessions).await;
     assert!(beyond_surface(&session).await.is_empty(), "a session has its own list");
 }
@@ -126,13 +119,12 @@ async fn str_3_a_reload_that_moves_the_store_keeps_what_sessions_loaded() {
     let folder = TempDir::new().unwrap();
     let store = OpenStore::sqlite(folder.path().join("first.db"));
     let gateway = Gateway::new(config(folder.path(), ""), GatewayOptions { store, ..options() }).unwrap();
-    register_hello(gateway.server());
     let mut client = Client::connect(gateway.server()).await;
-    client.call("tool_load", json!({"names": ["demo.hello"]})).await.unwrap();
+    client.call("tool_load", json!({"names": ["ot.version"]})).await.unwrap();
     client.expect_notifications(vec![Notification::ToolsChanged]).await;
     gateway.reload(config(folder.path(), "storage: {url: 'sqlite:second.db'}")).unwrap();
-    assert_eq!(beyond_surface(&client).await, ["demo_hello"]);
-    client.call("tool_load", json!({"unload": ["demo.hello"]})).await.unwrap();
+    assert_eq!(beyond_surface(&client).await, ["ot_version"]);
+    client.call("tool_load", json!({"unload": ["ot.version"]})).await.unwrap();
     client.expect_notifications(vec![Notification::ToolsChanged]).await;
     assert!(beyond_surface(&client).await.is_empty());
     gateway.close().await;
@@ -145,7 +137,8 @@ async fn str_3_a_gateway_gets_its_store_from_outside() {
     let given = store.clone();
     let options = GatewayOptions { store: OpenStore::new(move |_, _| given.clone()), ..options() };
     let gateway = Gateway::new(config(folder.path(), ""), options).unwrap();
-    register_hello(gateway.server());
+    let hello = |_: JsonObject, _: CallContext| async { "hello" };
+    gateway.server().register_tool(tool_fn("demo.hello", "Says hello.", hello)).unwrap();
     gateway.server().call("demo.hello", JsonObject::new(), CallContext::detached()).await.unwrap();
     gateway.close().await;
     let sums = store.event_sums(None, None).await.unwrap();
