@@ -38,7 +38,7 @@ pub trait SessionStore: Send + Sync + 'static {
     fn active(&self, session: &SessionKey) -> Reply<Arc<ActiveSet>>;
 
     /// Removes the tools in `unload` from the list of a session, then adds those in `load`. Returns whether anything
-    /// changed; if so, whoever watches the session is notified.
+    /// changed; if so, those who watch the session are notified.
     fn change_active(&self, session: &SessionKey, load: &[ToolName], unload: &[ToolName]) -> Reply<bool>;
 
     /// Returns whether some session may have loaded a tool, without waiting for anything.

@@ -122,7 +122,7 @@ impl Handler {
         }
     }
 
-    /// Saves the session's state. A session that cannot be saved goes on here.
+    /// Saves the session's state. A session that cannot be saved continues here.
     async fn save_session(&self, extensions: &Extensions) {
         // A session without an id has nothing to save yet.
         self.session_id(extensions);

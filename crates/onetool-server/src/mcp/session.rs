@@ -38,7 +38,7 @@ pub(super) struct Session {
     kept: Mutex<Kept>,
     /// Subscriptions that all sessions together may still have.
     left: Arc<Semaphore>,
-    /// Notices when the session's own list of tools changes, from the moment that changes are told.
+    /// Notices when the session's own list of tools changes, from the moment that the client is notified of changes.
     own_list: OnceLock<SessionWatch>,
     /// How often the client was told that its list of tools changed; nothing while nobody tells it.
     told: watch::Sender<Option<u64>>,
@@ -101,13 +101,14 @@ impl Session {
         }
     }
 
-    /// Notes that changes are told from now on. `own_list` notices when the session's own list of tools changes.
+    /// Notes that the client is notified of changes from now on. `own_list` notices when the session's own list of tools
+    /// changes.
     pub(super) fn begin_telling(&self, own_list: SessionWatch) {
         let _ = self.own_list.set(own_list);
         self.told.send_replace(Some(0));
     }
 
-    /// Returns how often the session's own list of tools has changed since changes are told.
+    /// Returns how often the session's own list of tools has changed since the client is notified of changes.
     pub(super) fn list_changes(&self) -> u64 {
         self.own_list.get().map_or(0, SessionWatch::changes)
     }

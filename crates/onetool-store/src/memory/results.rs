@@ -36,7 +36,7 @@ impl Owned {
 }
 
 impl Results {
-    /// Adds a result; deletes the texts of the oldest ones until all together have at most `max` bytes.
+    /// Adds a result; deletes the text of the oldest ones until all together have at most `max` bytes.
     pub(super) fn add(&mut self, owner: &Caller, result: KeptResult, max: u64) -> Result<(), StoreError> {
         let handle = result.info.handle.clone();
         if self.by_handle.contains_key(&handle) {

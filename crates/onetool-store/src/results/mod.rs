@@ -227,7 +227,7 @@ impl ResultStore {
         }
     }
 
-    /// Deletes the texts of expired results. For a week they are reported as expired, then as not found.
+    /// Deletes the text of expired results. For a week they are reported as expired, then as not found.
     ///
     /// # Errors
     /// If the store fails.

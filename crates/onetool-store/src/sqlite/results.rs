@@ -15,7 +15,7 @@ use crate::store::{KeptResult, KeptText, ResultHandle, ResultInfo, ResultPart};
 /// Maximum number of free pages that one clean-up returns to the file system, so that it never takes long.
 const PAGES_PER_CLEAN_UP: u32 = 8192;
 
-/// Adds a result; deletes the texts of the oldest ones until all together have at most `max` bytes.
+/// Adds a result; deletes the text of the oldest ones until all together have at most `max` bytes.
 pub(super) fn add(
     database: &Database,
     owner: &Caller,
@@ -140,7 +140,7 @@ fn insert(database: &Database, owner: &Caller, result: &KeptResult) -> rusqlite:
     Ok(())
 }
 
-/// Deletes the texts of the oldest results until the others have at most `max` bytes. Returns how many it deleted.
+/// Deletes the text of the oldest results until the others have at most `max` bytes. Returns how many it deleted.
 fn make_room(database: &Database, max: u64) -> rusqlite::Result<usize> {
     let mut statement = database.connection().prepare_cached(
         "SELECT rowid, size_bytes FROM results WHERE body IS NOT NULL ORDER BY created_at DESC, rowid DESC",

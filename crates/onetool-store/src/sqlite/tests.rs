@@ -113,7 +113,7 @@ async fn l4_the_file_and_its_log_are_readable_by_their_owner_alone() {
 async fn r8_a_corrupt_file_is_renamed_and_replaced() {
     let folder = folder();
     let path = folder.path().join("onetool.db");
-    fs::write(&path, "this is not a database, but somebody may still want it").unwrap();
+    fs::write(&path, "this is not a database, but someone may still want it").unwrap();
     let store = SqliteStore::at(path.clone());
     put(&store, "a").await;
     let problem = problem_of(&store).unwrap();

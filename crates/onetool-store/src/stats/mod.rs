@@ -202,7 +202,7 @@ impl Shared {
         self.buffer.lock().unpoisoned()
     }
 
-    /// Submits what was buffered to the store. The buffer stays locked meanwhile, so that whoever finds it empty knows that
+    /// Submits what was buffered to the store. The buffer stays locked meanwhile, so that anyone who finds it empty knows that
     /// everything was submitted.
     fn hand_over(&self, buffer: &mut Buffer) -> Reply<()> {
         let events = std::mem::take(&mut buffer.events);

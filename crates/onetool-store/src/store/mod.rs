@@ -51,7 +51,7 @@ pub trait Store: SessionStore {
     /// Returns the maximum size of one result in bytes.
     fn max_result(&self) -> u64;
 
-    /// Keeps a result of `owner`. Deletes the texts of the oldest results of all owners until all texts together have at
+    /// Keeps a result of `owner`. Deletes the text of the oldest results of all owners until all text together has at
     /// most `max_total` bytes; those results then answer as expired.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ pub trait Store: SessionStore {
     /// Returns the results of `owner` that can still be read at `now`, the newest first.
     fn results(&self, owner: &Caller, now: Timestamp) -> Reply<Vec<ResultInfo>>;
 
-    /// Deletes the texts of results that expired by `now`, everything about those that expired by `forget`, and parts that
+    /// Deletes the text of results that expired by `now`, everything about those that expired by `forget`, and parts that
     /// are older than `forget` and belong to no result.
     fn expire_results(&self, now: Timestamp, forget: Timestamp) -> Reply<()>;
 

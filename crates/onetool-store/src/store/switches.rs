@@ -3,5 +3,5 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Whether each source that somebody switched is on. Other sources are as configured.
+/// Whether each source that someone switched is on. Other sources are as configured.
 pub type SourceSwitches = HashMap<Arc<str>, bool>;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use onetool_core::{Caller, JsonObject, ToolOutput};
 use tokio::time::timeout;
 
-use super::{PATIENCE, StoreFactory, ada, at, bob, caller, done};
+use super::{MAX_WAIT, StoreFactory, ada, at, bob, caller, done};
 use crate::store::{
     CallContent, CallFilter, CallWatch, MAX_CALLS, MAX_PINNED_CALLS, NewCall, PastCall, Store, Surface,
 };
@@ -31,7 +31,7 @@ fn tools(calls: &[PastCall]) -> Vec<&str> {
 }
 
 async fn next(watch: &mut CallWatch) -> PastCall {
-    timeout(PATIENCE, watch.next()).await.expect("a call is announced").expect("the store exists")
+    timeout(MAX_WAIT, watch.next()).await.expect("a call is announced").expect("the store exists")
 }
 
 /// A filter limits them to a tool and a number.

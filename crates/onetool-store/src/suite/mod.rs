@@ -114,7 +114,7 @@ macro_rules! store_suite {
 }
 
 /// How long a test waits for a notification.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// Waits for an operation that has to work.
 async fn done<T>(reply: Reply<T>) -> T {

@@ -4,7 +4,7 @@ use onetool_core::state::{SealingKeys, SessionKey, SessionState, SessionWatch};
 use onetool_core::{JsonObject, LogLevel, SessionId, ToolName};
 use tokio::time::timeout;
 
-use super::{PATIENCE, StoreFactory, ada, bob, done};
+use super::{MAX_WAIT, StoreFactory, ada, bob, done};
 use crate::store::Store;
 
 fn session(id: &str) -> SessionKey {
@@ -21,7 +21,7 @@ async fn loaded(store: &dyn Store, session: &SessionKey) -> Vec<String> {
 
 /// Returns whether a watch notices a change.
 async fn notices(watch: &mut SessionWatch) -> bool {
-    timeout(PATIENCE, watch.changed()).await.is_ok()
+    timeout(MAX_WAIT, watch.changed()).await.is_ok()
 }
 
 /// Each session, each caller and all sessions of a caller have a list of their own.
@@ -42,7 +42,7 @@ pub async fn str_3_loaded_tools_are_returned_in_the_order_of_loading(factory: im
     assert_eq!(loaded(&*store, &SessionKey::Caller(bob())).await, [""; 0]);
 }
 
-/// What is on the list already, or is not there to be removed, is not a change.
+/// Loading a tool that is on the list, or removing one that is not on it, is not a change.
 pub async fn str_3_a_change_of_tools_says_whether_anything_changed(factory: impl StoreFactory) {
     let (store, key, tools) = (factory.open(), session("one"), names(["a.b"]));
     assert!(done(store.change_active(&key, &tools, &[])).await);

@@ -55,7 +55,7 @@ pub(super) struct Sources {
 pub(super) struct Table {
     pub(super) wanted: IndexMap<Arc<str>, Wanted>,
     pub(super) running: IndexMap<Arc<str>, Running>,
-    /// What somebody switched on or off, once that has been read; it outlives a reload.
+    /// What someone switched on or off, once that has been read; it outlives a reload.
     pub(super) switched: Option<SourceSwitches>,
     pub(super) follows_switches: bool,
     /// Whether sources are to run at all; not before there is a runtime, and not after the end.

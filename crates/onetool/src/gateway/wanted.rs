@@ -1,4 +1,4 @@
-//! Which external sources are wanted: what the configuration names, and what somebody switched on or off.
+//! Which external sources are wanted: what the configuration names, and what someone switched on or off.
 
 use std::sync::Arc;
 

@@ -72,7 +72,7 @@ pub(super) async fn load(call: MetaCall, args: Load) -> ToolOutput {
     for name in &names {
         call.finder.record_use(&call.session, name.as_str());
     }
-    told(&call, &load, &unload).await
+    describe_change(&call, &load, &unload).await
 }
 
 async fn change(call: &MetaCall, load: &[ToolName], unload: &[ToolName]) -> Result<(), StoreError> {
@@ -101,7 +101,7 @@ async fn names_to_unload<'a>(
     names.into_iter().collect()
 }
 
-async fn told(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {
+async fn describe_change(call: &MetaCall, load: &[&Entry], unload: &[ToolName]) -> ToolOutput {
     let count = call.loaded().await.len();
     let mut text = match count {
         1 => "1 tool is active now.\n".to_owned(),
