@@ -2,6 +2,7 @@
 
 mod answer;
 mod body;
+mod error;
 mod indent;
 mod lines;
 mod path;
@@ -32,8 +33,9 @@ use crate::store::{KeptResult, KeptText, ResultPart, Store};
 pub use crate::store::{ResultHandle, ResultInfo};
 pub use answer::StoredResult;
 pub use body::ResultBody;
+pub use error::QueryError;
 pub use path::PathError;
-pub use query::{QueryError, ResultPage, ResultQuery};
+pub use query::{ResultPage, ResultQuery};
 
 use body::Prepared;
 pub use body::cut;

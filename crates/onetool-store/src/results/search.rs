@@ -6,7 +6,7 @@ use std::ops::Range;
 use onetool_core::similarity;
 use regex::{Regex, RegexBuilder};
 
-use super::QueryError;
+use super::error::QueryError;
 use super::lines::{LINE_MAX, lines, pieces};
 use super::stop::Stop;
 

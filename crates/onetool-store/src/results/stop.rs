@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::QueryError;
+use super::error::QueryError;
 
 /// What long work asks between two small pieces of it.
 pub(super) struct Stop {

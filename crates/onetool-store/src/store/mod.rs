@@ -128,7 +128,7 @@ pub trait Store: SessionStore {
     fn call(&self, owner: &Caller, id: &str) -> Reply<Option<CallRecord>>;
 
     /// Pins a call, so that it stays when newer ones come, or unpins it. At most [`MAX_PINNED_CALLS`] calls are pinned;
-    /// beyond that the call stays as it is. Returns the call as it is afterwards, if it is the owner's.
+    /// beyond that the call does not change. Returns the call after the change, if it is the owner's.
     fn pin_call(&self, owner: &Caller, id: &str, is_pinned: bool) -> Reply<Option<PastCall>>;
 
     /// Deletes the calls of the owner's principal that are not pinned.

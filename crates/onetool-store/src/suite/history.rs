@@ -93,7 +93,7 @@ pub async fn str_3_the_oldest_calls_make_room_and_pinned_ones_stay(factory: impl
     assert!(!tools(&calls(&*store, &bob()).await).contains(&"pinned"), "it counts again");
 }
 
-/// A call that cannot be pinned stays as it is.
+/// A call that cannot be pinned does not change.
 pub async fn str_3_a_limited_number_of_calls_can_be_pinned(factory: impl StoreFactory) {
     let store = factory.open();
     for _ in 0..=MAX_PINNED_CALLS {

@@ -24,7 +24,7 @@ async fn notices(watch: &mut SessionWatch) -> bool {
     timeout(MAX_WAIT, watch.changed()).await.is_ok()
 }
 
-/// Each session, each caller and all sessions of a caller have a list of their own.
+/// Each session, each caller and all sessions of a caller have separate lists.
 pub async fn str_3_loaded_tools_are_returned_in_the_order_of_loading(factory: impl StoreFactory) {
     let store = factory.open();
     let keys = [session("one"), session("two"), SessionKey::Caller(ada()), SessionKey::Every(ada())];

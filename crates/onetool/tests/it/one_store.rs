@@ -15,6 +15,8 @@ use tempfile::TempDir;
 
 use crate::{beyond_surface, config, options};
 
+const TOKEN: &str = "canary-token-0123456789";
+
 /// Returns gateways with the same configuration and the same store.
 fn two_gateways(folder: &TempDir, yaml: &str) -> [Gateway; 2] {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
@@ -25,18 +27,40 @@ fn two_gateways(folder: &TempDir, yaml: &str) -> [Gateway; 2] {
     })
 }
 
+async fn serve(gateway: &Gateway) -> HttpServer {
+    let options = HttpOptions { access: Access::with_token(TOKEN), ..HttpOptions::default() };
+    HttpServer::start_gateway(gateway, options).await
+}
+
+/// Does what a person does on the page.
+async fn put(http: &HttpServer, path: &str, body: &Value) {
+    let request = http.request("PUT", &format!("/api/v1/{path}")).bearer_auth(TOKEN);
+    request.body(body.to_string()).send().await.unwrap().error_for_status().unwrap();
+}
+
 #[tokio::test]
 async fn str_3_gateways_with_one_store_share_the_tools_that_a_caller_loads() {
     let folder = TempDir::new().unwrap();
     let [here, there] = two_gateways(&folder, "");
     let loader = Client::connect_with(here.server(), Era::Stateless).await;
-    let mut watcher = Client::connect_with(there.server(), Era::Stateless).await;
-    assert!(beyond_surface(&watcher).await.is_empty());
+    let other = Client::connect_with(there.server(), Era::Stateless).await;
+    assert!(beyond_surface(&other).await.is_empty());
     loader.call("tool_load", json!({"names": ["ot.version"]})).await.unwrap();
-    watcher.expect_notifications(vec![Notification::ToolsChanged]).await;
-    assert_eq!(beyond_surface(&watcher).await, ["ot_version"]);
+    assert_eq!(beyond_surface(&other).await, ["ot_version"]);
     let session = Client::connect_with(there.server(), Era::Sessions).await;
     assert!(beyond_surface(&session).await.is_empty(), "a session has its own list");
+}
+
+#[tokio::test]
+async fn str_3_a_session_is_notified_of_what_a_person_activates_on_another_gateway() {
+    let folder = TempDir::new().unwrap();
+    let gateways = two_gateways(&folder, "");
+    let (here, there) = (serve(&gateways[0]).await, serve(&gateways[1]).await);
+    let mut session = Client::connect_http(&there.url("/mcp"), Some(TOKEN), Era::Sessions).await;
+    assert!(beyond_surface(&session).await.is_empty());
+    put(&here, "active", &json!({"names": ["ot.version"], "active": true})).await;
+    session.expect_notifications(vec![Notification::ToolsChanged]).await;
+    assert_eq!(beyond_surface(&session).await, ["ot_version"]);
 }
 
 #[tokio::test]
@@ -88,14 +112,7 @@ async fn str_3_gateways_with_one_store_share_which_sources_are_switched_off() {
     let [here, there] = two_gateways(&folder, &yaml);
     here.connected().await;
     there.connected().await;
-    let options =
-        HttpOptions { access: Access::with_token("canary-token-0123456789"), ..HttpOptions::default() };
-    let http = HttpServer::start_gateway(&here, options).await;
-    let switch = async |is_on: bool| {
-        let request =
-            http.request("PUT", "/api/v1/servers/left/enabled").bearer_auth("canary-token-0123456789");
-        request.body(json!({"enabled": is_on}).to_string()).send().await.unwrap().error_for_status().unwrap();
-    };
+    let http = serve(&here).await;
     let until = async |gateway: &Gateway, is_on: bool| {
         let is_off = || gateway.sources()[0].state == SourceState::Disabled;
         let changed = async {
@@ -106,7 +123,7 @@ async fn str_3_gateways_with_one_store_share_which_sources_are_switched_off() {
         tokio::time::timeout(Duration::from_secs(10), changed).await.expect("the other gateway follows");
     };
     for is_on in [false, true] {
-        switch(is_on).await;
+        put(&http, "servers/left/enabled", &json!({"enabled": is_on})).await;
         assert_eq!(here.sources()[0].state == SourceState::Disabled, !is_on, "done when the answer is there");
         until(&there, is_on).await;
     }
