@@ -28,8 +28,8 @@ impl OpenStore {
     /// use onetool::store::MemoryStore;
     /// use onetool::{GatewayOptions, OpenStore};
     ///
-    /// let store = OpenStore::new(|_config, local| Arc::new(MemoryStore::default().with_local(local)));
-    /// let options = GatewayOptions { store, ..GatewayOptions::default() };
+    /// let mut options = GatewayOptions::default();
+    /// options.store = OpenStore::new(|_config, local| Arc::new(MemoryStore::default().with_local(local)));
     /// ```
     pub fn new(
         open: impl Fn(&StorageConfig, Arc<LocalState>) -> Arc<dyn Store> + Send + Sync + 'static,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use onetool::http::{Access, HttpOptions};
 use onetool::store::{LocalState, MemoryStore, SessionStore, Store};
 use onetool::{
-    CallContext, Gateway, GatewayOptions, InputRequest, InputRequired, JsonObject, OpenStore, Server,
-    SourceState, ToolError, tool_fn,
+    CallContext, Gateway, InputRequest, InputRequired, JsonObject, OpenStore, Server, SourceState, ToolError,
+    tool_fn,
 };
 use onetool_testkit::{Client, Era, HttpServer, Notification, RawClient, scripted_upstream};
 use serde_json::{Value, json};
@@ -22,13 +22,15 @@ fn two_gateways(folder: &TempDir, yaml: &str) -> [Gateway; 2] {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
     [(); 2].map(|()| {
         let store = store.clone();
-        let options = GatewayOptions { store: OpenStore::new(move |_, _| store.clone()), ..options() };
+        let mut options = options();
+        options.store = OpenStore::new(move |_, _| store.clone());
         Gateway::new(config(folder.path(), yaml), options).unwrap()
     })
 }
 
 async fn serve(gateway: &Gateway) -> HttpServer {
-    let options = HttpOptions { access: Access::with_token(TOKEN), ..HttpOptions::default() };
+    let mut options = HttpOptions::default();
+    options.access = Access::with_token(TOKEN);
     HttpServer::start_gateway(gateway, options).await
 }
 
@@ -134,8 +136,9 @@ async fn str_3_gateways_with_one_store_share_which_sources_are_switched_off() {
 #[tokio::test]
 async fn str_3_a_reload_that_moves_the_store_keeps_what_sessions_loaded() {
     let folder = TempDir::new().unwrap();
-    let store = OpenStore::sqlite(folder.path().join("first.db"));
-    let gateway = Gateway::new(config(folder.path(), ""), GatewayOptions { store, ..options() }).unwrap();
+    let mut options = options();
+    options.store = OpenStore::sqlite(folder.path().join("first.db"));
+    let gateway = Gateway::new(config(folder.path(), ""), options).unwrap();
     let mut client = Client::connect(gateway.server()).await;
     client.call("tool_load", json!({"names": ["ot.version"]})).await.unwrap();
     client.expect_notifications(vec![Notification::ToolsChanged]).await;
@@ -152,7 +155,8 @@ async fn str_3_a_gateway_gets_its_store_from_outside() {
     let folder = TempDir::new().unwrap();
     let store = Arc::new(MemoryStore::default().with_local(Arc::new(LocalState::default())));
     let given = store.clone();
-    let options = GatewayOptions { store: OpenStore::new(move |_, _| given.clone()), ..options() };
+    let mut options = options();
+    options.store = OpenStore::new(move |_, _| given.clone());
     let gateway = Gateway::new(config(folder.path(), ""), options).unwrap();
     let hello = |_: JsonObject, _: CallContext| async { "hello" };
     gateway.server().register_tool(tool_fn("demo.hello", "Says hello.", hello)).unwrap();
