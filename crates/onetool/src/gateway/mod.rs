@@ -586,9 +586,9 @@ fn rules(
     })?;
     let snippets = Snippets::new(&config.snippets).with_shipped(shipped(|pack| catalog.has_bundle(pack)));
     let mut rules = Rules::default();
-    rules.policy = config.policy.clone();
+    rules.policy.clone_from(&config.policy);
     rules.docs = docs;
-    rules.renames = config.renames.clone();
+    rules.renames.clone_from(&config.renames);
     rules.pinned = config.search.pinned.iter().cloned().collect();
     rules.attached = Some(Arc::new(Shortcuts { aliases: Arc::new(aliases), snippets: Arc::new(snippets) }));
     Ok(rules)

@@ -117,7 +117,10 @@ async fn low_2_a_client_has_a_bounded_number_of_in_flight_requests() {
     client.send_line(&call(9)).await;
     let refused = client.response().await;
     assert_eq!((refused["id"].as_u64(), refused["error"]["code"].as_i64()), (Some(9), Some(-32000)));
-    assert!(refused["error"]["message"].as_str().unwrap().starts_with("too many requests wait"), "{refused}");
+    assert!(
+        refused["error"]["message"].as_str().unwrap().starts_with("too many requests in flight"),
+        "{refused}"
+    );
     release.send_replace(true);
     for _ in 0..4096 {
         let response = client.response().await;

@@ -55,7 +55,7 @@ pub(super) fn routes(inner: &Arc<Inner>, options: &HttpOptions) -> ExtraRoutes {
     let config = inner.config();
     let mut page = PageOptions::new(&config.http.title);
     page.allow_execute = config.http.allow_execute;
-    page.execute_hint = EXECUTE_HINT.to_owned();
+    page.execute_hint = EXECUTE_HINT.into();
     page.is_gateway = true;
     let open = page_routes("", page.clone()).merge(page_routes("/ui", page));
     let protected = tools_routes(direct_tools::GatewayTools::new(inner.clone()), config.http.allow_execute)
