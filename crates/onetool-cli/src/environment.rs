@@ -98,7 +98,7 @@ impl Environment {
         let gateways = gateways.ok().map(|list| (GATEWAYS_VARIABLE.into(), list));
         let mut options = GatewayOptions::default();
         options.children = std::env::vars_os().chain(gateways).collect();
-        options.directory = self.directory.clone();
+        options.directory.clone_from(&self.directory);
         options.state = self.home_state().into_iter().chain(state.clone()).collect();
         options.store = state.as_ref().map(|it| OpenStore::sqlite(it.join("onetool.db"))).unwrap_or_default();
         options.worker = worker();

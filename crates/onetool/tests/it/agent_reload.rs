@@ -27,7 +27,7 @@ impl Fixture {
         let load = move || config::load(&path, &|_| None).map_err(|error| error.report());
         let mut options = options();
         options.worker = Some(onetool_testkit::worker());
-        options.directory = folder.path().to_owned();
+        options.directory = folder.path().into();
         options.store = OpenStore::sqlite(folder.path().join("first.db"));
         options.load = Some(Arc::new(load.clone()));
         options.operator_reload = Some("kill -HUP 4711".into());

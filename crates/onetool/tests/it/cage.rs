@@ -56,7 +56,7 @@ async fn h3_a_hostile_description_affects_only_itself() {
 fn gateway_with_worker(folder: &TempDir, yaml: &str, worker: onetool::WorkerCommand) -> Gateway {
     let mut options = options();
     options.worker = Some(worker);
-    options.directory = folder.path().to_owned();
+    options.directory = folder.path().into();
     Gateway::new(config(folder.path(), yaml), options).unwrap()
 }
 

@@ -74,7 +74,7 @@ fn gateway_with_run(folder: &Path, yaml: &str, register: impl FnOnce(&Server)) -
     let worker = Some(onetool_testkit::worker());
     let mut options = options();
     options.worker = worker;
-    options.directory = folder.to_owned();
+    options.directory = folder.into();
     // Aliases may refer to the tools that `register` adds, so those must exist before the aliases are loaded.
     let gateway = Gateway::new(without_aliases(config(folder, yaml)), options).unwrap();
     register(gateway.server());

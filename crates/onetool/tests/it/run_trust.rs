@@ -272,7 +272,7 @@ async fn run_4_1_snippet_values_always_stay_data() {
 fn gateway_at(folder: &Path, storage: &Path) -> Gateway {
     let mut options = options();
     options.worker = Some(worker());
-    options.directory = folder.to_owned();
+    options.directory = folder.into();
     options.store = OpenStore::sqlite(storage);
     Gateway::new(config(folder, "output: {max_inline_size: 500}"), options).unwrap()
 }

@@ -155,7 +155,7 @@ async fn h1_no_file_can_be_created_that_onetool_would_read_later() {
     project.write("plugins/note.txt", "");
     let load = || config::load(&project.path("onetool.yaml"), &|_| None).unwrap();
     let mut options = options();
-    options.directory = project.folder.path().to_owned();
+    options.directory = project.folder.path().into();
     let gateway = Gateway::new(load(), options).unwrap();
     let before = project.files();
     for path in [
