@@ -186,3 +186,16 @@ fn a_pack_without_its_feature_is_known_but_not_built() {
     let (_, errors) = build(&read("web: {anything: true}"), NameUse::Free);
     assert!(errors[0].contains("enable the feature pack-web"), "{errors:?}");
 }
+
+#[test]
+fn str_6_the_keys_and_the_documentation_of_every_pack_come_from_its_options() {
+    let schemas = PacksConfig::schemas(&mut schemars::SchemaGenerator::default());
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/packs.md")).unwrap();
+    for name in PacksConfig::keys() {
+        assert!(schemas.contains_key(name), "packs.{name} has no schema");
+        assert!(
+            page.contains(&format!("keys of packs.{name};")),
+            "docs/packs.md has no table for packs.{name}"
+        );
+    }
+}

@@ -277,3 +277,29 @@ fn line_counts_change_only_when_they_are_off() {
     assert_eq!(rounded(5000, Some(4400)), 5000);
     assert_eq!(rounded(90, Some(100)), 100);
 }
+
+#[test]
+fn str_1_a_bare_server_needs_no_database_http_client_or_interpreter() {
+    let tree = |package: &str| {
+        let mut command =
+            xtask::cargo::cargo(&["tree", "--ignore-rust-version", "--offline", "--edges", "normal"]);
+        let text = xtask::process::output(command.args(["--prefix", "none", "-p", package])).unwrap();
+        let names = text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned);
+        names.collect::<std::collections::BTreeSet<String>>()
+    };
+    let server = tree("onetool-server");
+    assert!(server.contains("axum") && server.contains("onetool-core"), "{server:?}");
+    let heavy = [
+        "rusqlite",
+        "reqwest",
+        "rustpython",
+        "rustpython-vm",
+        "tokio-postgres",
+        "onetool-proxy",
+        "onetool-openapi",
+    ];
+    assert!(heavy.iter().all(|name| !server.contains(*name)), "{server:?}");
+    // The names are right: the gateway has them.
+    let cli = tree("onetool-cli");
+    assert!(heavy.iter().all(|name| cli.contains(*name)), "{cli:?}");
+}

@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the conventions that no compiler checks, each finding with file, line and fix.
 
 mod examples;
+mod helpers;
 mod language;
 mod requirements;
 mod retries;
@@ -50,5 +51,6 @@ fn check(files: &[File]) -> Vec<Finding> {
     retries::check(files, &mut findings);
     security::check(files, &mut findings);
     examples::check(files, &mut findings);
+    helpers::check(files, &mut findings);
     findings
 }

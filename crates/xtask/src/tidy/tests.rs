@@ -196,6 +196,20 @@ fn str_11_only_named_tests_are_retried_and_for_a_reason() {
 }
 
 #[test]
+fn str_7_helpers_exist_once() {
+    let source = "//! A.\n\nfn lock() {\n    self.0.lock().unwrap_or_else(PoisonError::into_inner)\n}\n";
+    let found = only(&[("crates/onetool-x/src/a.rs", source)]);
+    assert_eq!(found, "crates/onetool-x/src/a.rs:4: `PoisonError`: use `onetool_core::sync::Unpoisoned`");
+    for path in [
+        "crates/onetool-core/src/sync.rs",
+        "crates/onetool-cage/src/slots.rs",
+        "crates/onetool-x/tests/it/a.rs",
+    ] {
+        assert_eq!(findings(&[(path, source)]), Vec::<String>::new(), "{path}");
+    }
+}
+
+#[test]
 fn str_5_public_items_have_an_example() {
     let root = "//! A.\nmod a;\npub mod b;\n#[doc(hidden)]\npub mod c;\npub use a::{Tool, inner::Deep};\n#[doc(hidden)]\npub use a::Own;\n";
     let with = "/// Text.\n///\n/// ```\n/// ```\n";
