@@ -25,7 +25,8 @@ pub fn signature(name: &str, schema: &JsonObject) -> String {
     full_signature(name, schema, "...")
 }
 
-/// Returns a signature in which optional parameters without a default have `'...'`, as `ot.tools` shows it (OT-1.6).
+/// Returns a signature of readable length in which optional parameters without a default have `'...'`, as `ot.tools`
+/// shows it (OT-1.6).
 ///
 /// ```
 /// let schema = serde_json::json!({"properties": {"repo": {"type": "string"}}});
@@ -33,7 +34,7 @@ pub fn signature(name: &str, schema: &JsonObject) -> String {
 /// assert_eq!(signature, "github.search(repo: str = '...')");
 /// ```
 pub fn quoted_signature(name: &str, schema: &JsonObject) -> String {
-    full_signature(name, schema, "'...'")
+    shortened(name, schema, "'...'")
 }
 
 fn full_signature(name: &str, schema: &JsonObject, placeholder: &str) -> String {
@@ -44,14 +45,18 @@ fn full_signature(name: &str, schema: &JsonObject, placeholder: &str) -> String 
 /// Returns a signature of readable length: long types and defaults are shortened, and optional parameters beyond the
 /// limit are replaced by `…`.
 pub fn short_signature(name: &str, schema: &JsonObject) -> String {
-    let full = signature(name, schema);
+    shortened(name, schema, "...")
+}
+
+fn shortened(name: &str, schema: &JsonObject, placeholder: &str) -> String {
+    let full = full_signature(name, schema, placeholder);
     if full.len() <= SHORT_MAX {
         return full;
     }
     let mut text = format!("{name}(");
     let mut is_shortened = false;
     for parameter in parameters(schema) {
-        let formatted = parameter.format(SHORT_PART, "...");
+        let formatted = parameter.format(SHORT_PART, placeholder);
         let limit = if parameter.required { 4 * SHORT_MAX } else { SHORT_MAX };
         if text.len() + formatted.len() > limit {
             is_shortened = true;

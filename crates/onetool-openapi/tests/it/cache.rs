@@ -115,6 +115,6 @@ async fn oas_1_6_plans_of_several_files_are_not_cached() {
     for name in ["one", "two"] {
         fs::write(directory.path().join("p.json"), json!({"name": name, "in": "query"}).to_string()).unwrap();
         let api = load(Origin::File(path.clone()), ApiOptions::new("x"), Some(&cache)).await.unwrap();
-        assert_eq!(api.tools[0].spec().signature(), format!("x.a({name}: Any = '...')"));
+        assert_eq!(api.tools[0].spec().signature(), format!("x.a({name}: Any = ...)"));
     }
 }

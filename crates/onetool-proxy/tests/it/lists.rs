@@ -53,7 +53,7 @@ async fn prx_1_4_all_fields_of_a_tool_are_kept() {
     let spec = echo.spec();
     assert_eq!(spec.title.as_deref(), Some("Echo"));
     assert_eq!(spec.description, "Echoes its arguments.");
-    assert_eq!(spec.signature(), "up.echo(b: str = '...', a: int = '...')");
+    assert_eq!(spec.signature(), "up.echo(b: str = ..., a: int = ...)");
     assert_eq!(spec.annotations, Some(ToolAnnotations::read_only()));
     assert_eq!(spec.output_schema.as_ref().unwrap()["type"], "object");
     assert_eq!(spec.meta.as_ref().unwrap()["ui"], "x");

@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(
             bound(vec![json!(1); 4], json!({})).unwrap_err(),
             "brave.search takes 3 positional arguments but 4 were given; signature: brave.search(query: str, \
-             count: int = '...', country: str = '...')"
+             count: int = ..., country: str = ...)"
         );
         assert!(
             bound(vec![json!("a")], json!({"query": "b"}))
@@ -132,8 +132,8 @@ mod tests {
     fn run_3_3_a_wrong_argument_shows_the_signature() {
         assert_eq!(
             bound(vec![], json!({"limit": 5})).unwrap_err(),
-            "brave.search has no parameter 'limit'; signature: brave.search(query: str, count: int = '...', \
-             country: str = '...')"
+            "brave.search has no parameter 'limit'; signature: brave.search(query: str, count: int = ..., \
+             country: str = ...)"
         );
         let open = ToolSpec::new("a.b", "");
         assert_eq!(bind(&open, vec![], object(json!({"x": 1}))), Ok(object(json!({"x": 1}))));

@@ -1,5 +1,6 @@
 //! `ot.tools`: lists tools.
 
+use onetool_core::quoted_signature;
 use serde_json::{Value, json};
 
 use super::listing::{self, Listing};
@@ -26,7 +27,7 @@ pub(super) fn tools(context: &OtContext, args: &Listing) -> Output {
 fn full(context: &OtContext, entry: &Entry) -> Value {
     let mut tool = json!({
         "name": entry.name().as_str(),
-        "signature": entry.spec().short_signature(),
+        "signature": quoted_signature(entry.name().as_str(), &entry.spec().input_schema.peek()),
         "description": context.catalog.description(entry),
         "source": entry.source().to_string(),
     });

@@ -281,8 +281,7 @@ fn line_counts_change_only_when_they_are_off() {
 #[test]
 fn str_1_a_bare_server_needs_no_database_http_client_or_interpreter() {
     let tree = |package: &str| {
-        let mut command =
-            xtask::cargo::cargo(&["tree", "--ignore-rust-version", "--offline", "--edges", "normal"]);
+        let mut command = xtask::cargo::cargo(&["tree", "--offline", "--edges", "normal"]);
         let text = xtask::process::output(command.args(["--prefix", "none", "-p", package])).unwrap();
         let names = text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned);
         names.collect::<std::collections::BTreeSet<String>>()

@@ -38,8 +38,8 @@ fn databases_have_their_addresses_and_rights() {
 
 #[test]
 fn invalid_databases_are_errors_with_their_keys() {
-    for url in ["shop.db", "sqlite:", "mysql://localhost/a", "''", "http://a.example"] {
-        let message = error::<DbOptions>(&format!("db: {{urls: {{a: {url}}}}}"));
+    for url in ["shop.db", "sqlite:", "mysql://localhost/a", "", "http://a.example"] {
+        let message = error::<DbOptions>(&format!("db: {{urls: {{a: '{url}'}}}}"));
         assert_eq!(message, "'db.urls.a': must be 'sqlite:' and a file, or begin with postgres://", "{url}");
     }
     assert_eq!(
