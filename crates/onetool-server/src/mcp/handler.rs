@@ -27,10 +27,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::call::{ClientCall, is_stateless};
-use super::http::SESSION_ID;
 use super::parked::{Step, Talk};
 use super::seal::Carried;
-use super::session::{Session, SubscribeError, check_stream};
+use super::session::{SESSION_ID, Session, SubscribeError, check_stream};
 use super::{Wire, convert, news};
 use crate::dispatch::CallError;
 use crate::read::ReadError;

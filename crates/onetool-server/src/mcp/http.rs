@@ -23,6 +23,7 @@ use super::TOO_HEAVY;
 use super::declare::{declare_lists, may_declare};
 use super::handler::Handler;
 use super::memory::{MemoryBudget, Reservation};
+use super::session::SESSION_ID;
 use super::verbatim;
 use crate::Server;
 
@@ -35,8 +36,6 @@ const HOLD: Duration = Duration::from_secs(10);
 /// Responses above this size are sent as plain JSON, because some clients reject events of more than 1 MiB.
 const LARGE_EVENT: usize = 256 << 10;
 
-/// The header that names the session of a request.
-pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 
 /// Handles MCP requests over HTTP. The access layer checks token, host and origin before.

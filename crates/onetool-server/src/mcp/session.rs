@@ -4,10 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use http::header::HeaderName;
 use onetool_core::state::{Reply, SessionState, SessionStore, SessionWatch};
 use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{JsonObject, LogLevel, SessionId, json_size};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+/// The header that names the session of a request.
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Resources that one session, or one stream of a stateless client, may watch.
 const MAX_WATCHED: usize = 500;
@@ -18,7 +22,7 @@ const MAX_URI: usize = 2000;
 /// Maximum size in bytes of the parameters of `initialize` that are saved, so that a session can be resumed elsewhere.
 const MAX_INITIALIZE: usize = 16 << 10;
 
-/// How long a response waits for the news that should come before it.
+/// How long a response waits for the notification that should come before it.
 const TELLING: Duration = Duration::from_secs(1);
 
 /// A subscription that is not kept.
@@ -28,7 +32,7 @@ pub(super) enum SubscribeError {
     LongUri,
     #[error("more than {MAX_WATCHED} resources; unsubscribe from some first")]
     TooMany,
-    #[error("all sessions together have too many subscriptions; try again later")]
+    #[error("all sessions together have too many subscriptions; retry later")]
     Full,
 }
 
@@ -40,7 +44,7 @@ pub(super) struct Session {
     left: Arc<Semaphore>,
     /// Notices when the session's own list of tools changes, from the moment that the client is notified of changes.
     own_list: OnceLock<SessionWatch>,
-    /// How often the client was told that its list of tools changed; nothing while nobody tells it.
+    /// How often the client was notified that its list of tools changed; `None` if nothing notifies it.
     told: watch::Sender<Option<u64>>,
 }
 
@@ -113,17 +117,17 @@ impl Session {
         self.own_list.get().map_or(0, SessionWatch::changes)
     }
 
-    /// Notes that the client was told of a changed list of tools.
+    /// Notes that the client was notified of a changed list of tools.
     pub(super) fn note_told(&self) {
         self.told.send_modify(|told| *told = told.map(|times| times + 1));
     }
 
-    /// Returns how often the client was told of a changed list of tools; nothing if nobody tells it.
+    /// Returns how often the client was notified of a changed list of tools; `None` if nothing notifies it.
     pub(super) fn told(&self) -> Option<u64> {
         *self.told.borrow()
     }
 
-    /// Waits until the client was told once more than `before`, but not long: it may not be listening.
+    /// Waits until the client was notified once more than `before`, but not long: it may not be listening.
     pub(super) async fn told_since(&self, before: u64) {
         let mut told = self.told.subscribe();
         let is_told = told.wait_for(|told| told.is_none_or(|times| times > before));
@@ -157,7 +161,7 @@ impl Session {
         self.kept.lock().unpoisoned().watched.contains_key(uri)
     }
 
-    /// Counts a stream of news and the resources that it watches among the subscriptions, until the permit is dropped.
+    /// Counts a stream of notifications and the resources that it watches among the subscriptions, until the permit is dropped.
     pub(super) fn watch_stream(&self, uris: &[String]) -> Result<OwnedSemaphorePermit, SubscribeError> {
         check_stream(uris)?;
         let count = u32::try_from(uris.len() + 1).map_err(|_| SubscribeError::TooMany)?;
@@ -165,7 +169,7 @@ impl Session {
     }
 }
 
-/// Refuses a stream of news that watches more than a session may.
+/// Refuses a stream of notifications that watches more than a session may.
 pub(super) fn check_stream(uris: &[String]) -> Result<(), SubscribeError> {
     check_watched(uris.len(), uris.iter().map(String::as_str))
 }

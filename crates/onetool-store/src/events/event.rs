@@ -100,7 +100,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Maximum of a number in an event. No real one is larger, and the sum of a million of them still fits.
+/// Maximum of a number in an event. No real one is larger, and the sum of a million of them does not overflow.
 pub(crate) const MAX_AMOUNT: u64 = 1 << 40;
 
 const NAME_CHARACTERS: usize = 200;

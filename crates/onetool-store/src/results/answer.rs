@@ -78,7 +78,7 @@ pub(super) fn affordable<'a>(lines: impl Iterator<Item = &'a str>, max: usize) -
     lines.take_while(is_affordable).count().max(1)
 }
 
-/// Returns the most bytes that any of our formats needs for a text, which may escape whatever is no plain letter.
+/// Returns the most bytes that any of our formats needs for a text, which may escape everything but plain letters.
 fn cost(text: &str) -> usize {
     text.chars().map(character_cost).sum()
 }

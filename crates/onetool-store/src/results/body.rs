@@ -161,7 +161,7 @@ impl<'de> Deserialize<'de> for Shape {
     }
 }
 
-/// Tells whether valid JSON can be read back, and indented without growing beyond measure.
+/// Returns whether valid JSON can be read back, and indented without growing too much.
 fn is_shallow(json: &str) -> bool {
     let mut depth = 0_usize;
     let mut rest = json.trim_start();

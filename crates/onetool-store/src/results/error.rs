@@ -15,7 +15,7 @@ pub enum QueryError {
     /// No lines were asked for.
     #[error("limit must be >= 1, got {0}")]
     Limit(i64),
-    /// There is none, or it is somebody else's.
+    /// It does not exist, or belongs to another caller.
     #[error("result not found: '{handle}'")]
     NotFound {
         /// The handle.
@@ -28,7 +28,7 @@ pub enum QueryError {
         handle: ResultHandle,
     },
     /// The pattern is none; the reason shows where.
-    #[error("search is no valid regular expression: {reason}")]
+    #[error("search is not a valid regular expression: {reason}")]
     Pattern {
         /// What is wrong, with a mark under the place.
         reason: String,
@@ -42,12 +42,12 @@ pub enum QueryError {
         max: usize,
     },
     /// Nobody waits for the answer any more.
-    #[error("the search was given up")]
-    GivenUp,
+    #[error("the search was canceled")]
+    Canceled,
     /// There are no words to be like.
     #[error("fuzzy=True needs search='words to look for'")]
     FuzzyWithoutSearch,
-    /// The search was given up.
+    /// The search took too long.
     #[error("the search took longer than {seconds} s; use a simpler pattern")]
     TooSlow {
         /// The limit.
@@ -70,7 +70,7 @@ pub enum QueryError {
         /// The handle.
         handle: ResultHandle,
     },
-    /// What is stored is no JSON any more.
+    /// The stored text is not valid JSON.
     #[error("cannot read the stored result '{handle}' as JSON")]
     Unreadable {
         /// The handle.

@@ -92,7 +92,7 @@ impl Indenter {
         &json[length..]
     }
 
-    /// Begins a token inside what was just opened on a line of its own.
+    /// Begins a token inside what was just opened on a separate line.
     fn begin(&mut self, out: &mut String) {
         if std::mem::take(&mut self.has_opened) {
             self.break_line(out);

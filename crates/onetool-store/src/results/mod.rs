@@ -180,7 +180,7 @@ impl ResultStore {
             let _seat = seat;
             let page = query.page(&text, is_json, &stop);
             #[cfg(test)]
-            if matches!(page, Err(QueryError::GivenUp)) {
+            if matches!(page, Err(QueryError::Canceled)) {
                 probe.given_up.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             }
             page

@@ -54,7 +54,7 @@ pub enum PathError {
         part: String,
         /// Where it is asked for.
         parent: String,
-        /// What is there instead.
+        /// The kind of value in its place.
         kind: &'static str,
     },
 }

@@ -31,7 +31,7 @@ pub struct ResultQuery {
     pub fuzzy: bool,
     /// Reads this part of stored JSON, such as `a.b[0]`, instead of the whole.
     pub path: Option<String>,
-    /// Says for a search also where each line stands and what in it matched, which a person wants to see.
+    /// Says for a search also the position of each line and what in it matched, which a person wants to see.
     pub with_places: bool,
     /// How large the page may be, in bytes of whatever format it is written in; it has at least one line.
     pub max_size: usize,
@@ -101,7 +101,7 @@ impl ResultQuery {
         let split =
             has_long.then(|| format!("a line of more than {LINE_MAX} characters is split into several"));
         let next = self.offset.saturating_add(i64::try_from(returned).unwrap_or(i64::MAX));
-        let cut = is_cut.then(|| format!("cut to fit output.max_inline_size, go on with offset={next}"));
+        let cut = is_cut.then(|| format!("cut to fit output.max_inline_size, continue with offset={next}"));
         let notes: Vec<String> = split.into_iter().chain(cut).collect();
         ResultPage {
             lines: asked.take(returned).map(str::to_owned).collect(),
@@ -116,7 +116,7 @@ impl ResultQuery {
         }
     }
 
-    /// Returns which of so many lines are asked for, counted from 0.
+    /// Returns which of `total` lines are requested, counted from 0.
     pub(super) fn lines_of(&self, total: usize) -> Range<usize> {
         let first = usize::try_from(self.offset - 1).unwrap_or(usize::MAX).min(total);
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
@@ -162,7 +162,7 @@ pub struct ResultPage {
     /// What is unlike what was stored or asked for: lines that were split, a page that was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Where in the whole result each line stands, counted from 1; for a search that asks for places.
+    /// The position of each line in the whole result, counted from 1; for a search that asks for places.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<usize>,
     /// What matched in each line, as begin and end in UTF-16 units; for a search that asks for places.

@@ -103,7 +103,7 @@ fn matching<'a>(
     let mut found = Vec::new();
     for (at, (line, piece)) in pieces.enumerate() {
         stop.check()?;
-        // Within its line, so that `^`, `$` and `\b` mean what they say, and a match may go on in the next piece.
+        // Within its line, so that `^`, `$` and `\b` mean what they say, and a match may continue in the next piece.
         let end = line.floor_char_boundary((piece.end + REACH).min(line.len()));
         let is_last = piece.end == line.len();
         let begins_here = |start: usize| start < piece.end || is_last;
@@ -120,7 +120,7 @@ fn similar<'a>(
     wanted: &[String],
     stop: &Stop,
 ) -> Result<Vec<usize>, QueryError> {
-    // Texts repeat their words, so each word is compared once.
+    // Text repeats its words, so each word is compared once.
     let mut known: Vec<HashMap<String, f64>> = vec![HashMap::new(); wanted.len()];
     let mut scored = Vec::new();
     for (at, line) in lines.enumerate() {
@@ -153,7 +153,7 @@ fn remembered(known: &mut HashMap<String, f64>, wanted: &str, word: &str) -> f64
     score
 }
 
-/// Scores a line that holds the phrase: as words of its own, or as a part of others.
+/// Scores a line that holds the phrase: as separate words, or as a part of others.
 fn phrase_score(line: &str, phrase: &str) -> f64 {
     let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let (first, last) = (phrase.chars().next(), phrase.chars().next_back());
@@ -231,7 +231,7 @@ mod tests {
             } else {
                 matching(endless.map(|line| (line, 0..line.len())), &regex, &stop)
             };
-            assert!(matches!(result, Err(QueryError::GivenUp)));
+            assert!(matches!(result, Err(QueryError::Canceled)));
             assert_eq!(looked_at.get(), 10);
         }
     }

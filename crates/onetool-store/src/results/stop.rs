@@ -10,21 +10,21 @@ use super::error::QueryError;
 pub(super) struct Stop {
     deadline: Instant,
     limit: Duration,
-    given_up: CancellationToken,
+    canceled: CancellationToken,
 }
 
 impl Stop {
     /// Makes one that ends the work after `limit`, or when the guard is dropped.
     pub(super) fn new(limit: Duration) -> (Self, DropGuard) {
-        let given_up = CancellationToken::new();
-        let guard = given_up.clone().drop_guard();
-        (Self { deadline: Instant::now() + limit, limit, given_up }, guard)
+        let canceled = CancellationToken::new();
+        let guard = canceled.clone().drop_guard();
+        (Self { deadline: Instant::now() + limit, limit, canceled }, guard)
     }
 
     /// Returns an error if the work has to end.
     pub(super) fn check(&self) -> Result<(), QueryError> {
-        if self.given_up.is_cancelled() {
-            return Err(QueryError::GivenUp);
+        if self.canceled.is_cancelled() {
+            return Err(QueryError::Canceled);
         }
         if Instant::now() >= self.deadline {
             return Err(QueryError::TooSlow { seconds: self.limit.as_secs() });

@@ -493,7 +493,7 @@ async fn h12_the_worker_of_a_search_stops_when_its_caller_is_gone() {
     };
     tokio::select! {
         biased;
-        found = fixture.search(&handle, &words, true) => panic!("ended by itself: {found:?}"),
+        found = fixture.search(&handle, &words, true) => panic!("ended too early: {found:?}"),
         () = begun => {}
     }
     while probe.given_up.load(Ordering::SeqCst) == 0 {

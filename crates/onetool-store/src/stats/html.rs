@@ -5,10 +5,10 @@ use std::fmt::{self, Write as _};
 use super::report::{DayStats, PackStats, Period, StatsReport, ToolStats};
 use onetool_core::clock::Day;
 
-/// How every report begins, so that it can be told from other files.
+/// How every report begins, so that it can be distinguished from other files.
 pub const START: &str = "<!doctype html>\n<!-- onetool statistics -->\n";
 
-/// What stands where there is nothing to average.
+/// What is shown if there is nothing to average.
 const NOTHING: &str = "–";
 /// How many days the chart shows at most, the last ones.
 const CHART_DAYS: i64 = 92;
@@ -19,15 +19,15 @@ const BAR_WIDTH: f64 = 36.0;
 
 /// The look that the report shares with the page; the file is a link into the page's own files.
 pub(super) const LOOK: &str = include_str!("look.css");
-/// What begins the colours of the dark theme in it.
+/// The beginning of the colors of the dark theme in it.
 const DARK: &str = "[data-theme=\"dark\"] {";
 
-/// What only the report has: it is one column, and its charts stand beside their tables.
+/// What only the report has: it is one column, and its charts are next to their tables.
 const STYLE: &str = "
 main{max-width:1080px;margin:0 auto;padding:28px 24px 60px;display:flex;flex-direction:column;gap:18px}
 .tile dl{grid-template-columns:1fr auto;margin-top:6px}.tile dd{text-align:right;font-variant-numeric:tabular-nums}
-.card{min-width:0}.beside{display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start}
-.chart text{font-size:12px}.beside>figure{flex:3 1 380px}.beside>.scroll{flex:1 1 250px;max-height:340px}
+.card{min-width:0}.pair{display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start}
+.chart text{font-size:12px}.pair>figure{flex:3 1 380px}.pair>.scroll{flex:1 1 250px;max-height:340px}
 tbody th,tbody td:first-child{white-space:normal;overflow-wrap:anywhere}
 ";
 
@@ -38,7 +38,7 @@ fn look() -> String {
     format!("{before}@media (prefers-color-scheme: dark) {{ :root {{{dark}}} }}{after}")
 }
 
-/// Returns the report as a page of its own.
+/// Returns the report as a separate page.
 pub fn html(report: &StatsReport, title: &str) -> String {
     let mut page = String::with_capacity(16 * 1024);
     // Writing to a string cannot fail.
@@ -160,7 +160,7 @@ fn write_days(page: &mut String, report: &StatsReport) -> fmt::Result {
         page.push_str("<p class=\"muted\">No calls in this period.</p></section>\n");
         return Ok(());
     }
-    page.push_str("<div class=\"beside\">\n");
+    page.push_str("<div class=\"pair\">\n");
     write_chart(page, &days)?;
     write_table(page, "Calls by day", &["Day", "Calls", "Failed", "Runs"], || {
         days.iter().rev().map(day_row)

@@ -90,7 +90,7 @@ pub struct StatsReport {
     pub sessions: u64,
     /// Each tool, the one with the most calls first.
     pub tools: Vec<ToolStats>,
-    /// Each pack, the one with the most calls first. Tools without a pack stand under their own names.
+    /// Each pack, the one with the most calls first. Tools without a pack are under their own names.
     pub packs: Vec<PackStats>,
     /// Each UTC day on which something happened, the earliest first.
     pub per_day: Vec<DayStats>,
@@ -114,7 +114,7 @@ pub struct ContextParts {
 /// What [`StatsReport::time_saved_ms`] is made of: the product of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct TimeParts {
-    /// Calls inside runs, without the first one of each run: each would have been a turn of its own.
+    /// Calls inside runs, without the first one of each run: each would have been a separate turn.
     pub inner_calls_beyond_first: u64,
     /// What a turn of the model takes, as configured.
     pub turn_ms: u64,
@@ -218,7 +218,7 @@ fn context_parts(tool: Option<&str>, sums: &EventSums) -> ContextParts {
     let own_direct: u64 = own_tools().filter(|it| it.tool != "run").map(|it| it.bytes_direct).sum();
     let inner_bytes = match tool {
         None => runs.inner_bytes,
-        // A run under way has no event yet; its calls have.
+        // A running run has no event yet; its calls have.
         Some(_) => tools.iter().map(|it| it.bytes_in_runs).sum(),
     };
     let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
@@ -229,7 +229,7 @@ fn context_parts(tool: Option<&str>, sums: &EventSums) -> ContextParts {
     }
 }
 
-/// Tells whether a tool is one of ours rather than one that we stand in front of.
+/// Returns whether a tool is onetool's, and not one of a source that onetool serves.
 fn is_own(tool: &str) -> bool {
     tool == "run" || tool.starts_with("ot.") || (tool.starts_with("tool_") && !tool.contains('.'))
 }

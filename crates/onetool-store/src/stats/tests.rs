@@ -381,7 +381,7 @@ fn the_page_can_be_read_by_everybody() {
     }
 }
 
-/// The contrast of two colours as WCAG 2 counts it.
+/// The contrast of two colors as WCAG 2 counts it.
 fn contrast(one: &str, other: &str) -> f64 {
     let luminance = |colour: &str| -> f64 {
         let channel = |at: usize| {

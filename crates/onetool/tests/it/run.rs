@@ -375,7 +375,10 @@ async fn l7_text_of_51_kb_in_three_lines_is_paged_and_searched_and_never_another
         if page["has_more"] == false {
             break;
         }
-        assert!(page["note"].as_str().unwrap().ends_with(&format!("go on with offset={offset}")), "{page}");
+        assert!(
+            page["note"].as_str().unwrap().ends_with(&format!("continue with offset={offset}")),
+            "{page}"
+        );
     }
     assert_eq!(text.len(), 3 * (5 * 3400 + 1) + "needle".len());
     let search =

@@ -160,7 +160,7 @@ async fn l7_a_page_is_limited_to_the_maximum_inline_size() {
             assert_eq!(page.has_more, seen + page.returned < 300);
             seen += page.returned;
             let note = page.note.clone().unwrap_or_default();
-            let next = format!("cut to fit output.max_inline_size, go on with offset={}", seen + 1);
+            let next = format!("cut to fit output.max_inline_size, continue with offset={}", seen + 1);
             assert_eq!(note, if page.has_more { next } else { String::new() });
             let data = json!(page);
             let yaml = onetool_run::yaml::to_text_with_lines(&data, "lines");
