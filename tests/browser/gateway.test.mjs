@@ -195,7 +195,7 @@ export default {
   "hostile names, descriptions, schemas and results stay text": withGateway({ packs: ["hostile"], config: { http: { title: TITLE } } }, async (gateway) => {
     const { page, check } = await open(`${gateway.url}#/tools/hostile.everything`, {});
     await page.waitForSelector("main.tool form");
-    assert.match(await page.locator(".notice.bad").innerText(), /cannot be seen[\s\S]*poses as instructions[\s\S]*credential/);
+    assert.match(await page.locator(".notice.bad").innerText(), /are invisible[\s\S]*imitates instructions[\s\S]*credential/);
     await page.getByRole("button", { name: "Run" }).click();
     await page.waitForSelector(".verdict");
     await page.getByRole("button", { name: "Raw" }).click();

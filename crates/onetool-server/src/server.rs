@@ -60,7 +60,7 @@ struct Inner {
     resource_updates: broadcast::Sender<Arc<str>>,
     /// State of the MCP protocol.
     wire: OnceLock<Box<dyn Any + Send + Sync>>,
-    answers_due: TaskTracker,
+    pending_responses: TaskTracker,
     subscriptions_left: Arc<Semaphore>,
     /// Canceled when the first client has sent its first message.
     greeted: CancellationToken,
@@ -248,13 +248,13 @@ impl Server {
         let end = Instant::now() + limit;
         let drained = self.inner.dispatch.drain(limit).await;
         // The responses of finished calls may not be sent yet.
-        self.inner.answers_due.close();
-        let answered = tokio::time::timeout_at(end.into(), self.inner.answers_due.wait()).await.is_ok();
+        self.inner.pending_responses.close();
+        let sent = tokio::time::timeout_at(end.into(), self.inner.pending_responses.wait()).await.is_ok();
         self.inner.shutdown.cancel();
-        drained && answered
+        drained && sent
     }
 
-    /// Waits for what is still on its way into the catalog.
+    /// Waits for sources that are still loading.
     pub async fn settle(&self) {
         if let Some(wait) = self.inner.wait.as_ref().and_then(|wait| wait()) {
             wait.await;
@@ -281,7 +281,7 @@ impl Server {
         self.inner.options.set(options);
     }
 
-    /// Returns what sessions share.
+    /// Returns the store that sessions share.
     pub(crate) fn sessions(&self) -> &Arc<dyn SessionStore> {
         &self.inner.sessions
     }
@@ -299,8 +299,8 @@ impl Server {
 
     /// Tracks the responses that clients are still waiting for.
     #[doc(hidden)]
-    pub fn answers_due(&self) -> &TaskTracker {
-        &self.inner.answers_due
+    pub fn pending_responses(&self) -> &TaskTracker {
+        &self.inner.pending_responses
     }
 
     /// Returns the token that is canceled when the server shuts down.
@@ -324,7 +324,7 @@ impl Server {
         &self.inner.catalog
     }
 
-    /// Returns what sessions loaded.
+    /// Returns the tools that sessions loaded.
     pub fn active(&self) -> &ActiveSets {
         self.inner.catalog.active()
     }
@@ -551,7 +551,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets what sessions share. Default: a store in the memory of this process.
+    /// Sets the store that sessions share. Default: one in the memory of this process.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -569,28 +569,28 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets where results go that are too large for memory. Default: nowhere, so that they are errors.
+    /// Sets the store for results that are too large for memory. Default: none, and such results are errors.
     #[must_use]
     pub fn overflow(mut self, store: Arc<dyn OverflowStore>) -> Self {
         self.overflow = Some(store);
         self
     }
 
-    /// Sets what is notified of every call that ended.
+    /// Sets the observer, which is notified of every finished call.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
     }
 
-    /// Sets what requests wait for before they look at the whole catalog.
+    /// Sets the future that requests wait for before they use the whole catalog.
     #[must_use]
     pub fn wait(mut self, wait: Wait) -> Self {
         self.wait = Some(wait);
         self
     }
 
-    /// Does something with the server as soon as it is there.
+    /// Adds a step to run once the server is built.
     pub(crate) fn finish(mut self, finish: Finish) -> Self {
         self.finish.push(finish);
         self
@@ -640,7 +640,7 @@ impl ServerBuilder {
             sessions,
             resource_updates: broadcast::Sender::new(UPDATE_BACKLOG),
             wire: OnceLock::new(),
-            answers_due: TaskTracker::new(),
+            pending_responses: TaskTracker::new(),
             subscriptions_left: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)),
             greeted: CancellationToken::new(),
             shutdown: CancellationToken::new(),

@@ -40,7 +40,7 @@ pub(crate) fn run(reader: &ConfigReader, args: &Check) -> Result<ExitCode, CliEr
     findings.extend(gateway.suspicions().into_iter().map(suspicion));
     let gaps = runtime.block_on(gateway.sandbox_gaps());
     findings.push(Finding { what: "sandbox".into(), problem: gaps.map(Problem::Warning) });
-    let storage_problem = gateway.storage_trouble();
+    let storage_problem = gateway.storage_problem();
     findings.push(Finding { what: "storage".into(), problem: storage_problem.map(Problem::Warning) });
     runtime.block_on(gateway.close());
     print(args, &findings)

@@ -1,4 +1,4 @@
-//! The tools that each session loaded onto its own list, as requests see them.
+//! The tools that each session loaded onto its list.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use onetool_core::{Caller, ToolName, error_chain};
 #[derive(Clone)]
 pub struct ActiveSets(Arc<dyn SessionStore>);
 
-/// What a session has on its list in addition to what every client has.
+/// The tools on a session's list in addition to those that every client has.
 pub struct OwnList {
     every: Arc<ActiveSet>,
     own: Arc<ActiveSet>,
@@ -32,7 +32,7 @@ impl ActiveSets {
         Self(sessions)
     }
 
-    /// Returns what a session loaded; some of it may not exist anymore. If the store fails, nothing is loaded.
+    /// Returns the tools that a session loaded; some may no longer exist. If the store fails, the set is empty.
     pub async fn of(&self, session: &SessionKey) -> Arc<ActiveSet> {
         self.0.active(session).await.unwrap_or_else(|error| {
             tracing::warn!("cannot read the loaded tools of a session: {}", error_chain(&error));
@@ -40,14 +40,14 @@ impl ActiveSets {
         })
     }
 
-    /// Returns what a session has on its list: what the caller has in every session, which a person chooses on the page,
-    /// and what the session loaded.
+    /// Returns the tools on a session's list: those that the caller has in every session, which are chosen on the page,
+    /// and those that the session loaded.
     pub async fn on_list(&self, session: &SessionKey, caller: &Caller) -> OwnList {
         let every = self.of(&SessionKey::Every(caller.clone())).await;
         OwnList { every, own: self.of(session).await }
     }
 
-    /// Starts to watch the lists of some sessions.
+    /// Watches the lists of some sessions.
     pub fn watch(&self, sessions: Vec<SessionKey>) -> SessionWatch {
         self.0.watch_active(sessions)
     }
@@ -55,7 +55,7 @@ impl ActiveSets {
     /// Removes tools from a session's list, then adds others, and notifies the session if anything changed.
     ///
     /// # Errors
-    /// If the store fails; then nothing changed.
+    /// If the store fails; then nothing is changed.
     pub async fn change(
         &self,
         session: &SessionKey,

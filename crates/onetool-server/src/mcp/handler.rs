@@ -27,10 +27,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::call::{ClientCall, is_stateless};
-use super::parked::{Step, Talk};
-use super::seal::Carried;
+use super::parked::{InteractiveCall, Step};
+use super::seal::RequestState;
 use super::session::{SESSION_ID, Session, SubscribeError, check_stream};
-use super::{Wire, convert, news};
+use super::{Wire, convert, notify};
 use crate::dispatch::CallError;
 use crate::read::ReadError;
 use crate::{Capabilities, Server};
@@ -42,16 +42,16 @@ use onetool_core::json_size;
 const PAGE_BYTES: usize = 4 << 20;
 
 /// The target of a request, with the input that the client included.
-struct Asked {
+struct Requested {
     /// The kind and name of the target, such as `tool weather.now`.
-    thing: String,
+    target: String,
     state: Option<String>,
-    answers: BTreeMap<String, Value>,
+    responses: BTreeMap<String, Value>,
 }
 
-impl Asked {
-    fn new(thing: String, state: Option<String>, answers: Option<BTreeMap<String, Value>>) -> Self {
-        Self { thing, state, answers: answers.unwrap_or_default() }
+impl Requested {
+    fn new(target: String, state: Option<String>, responses: Option<BTreeMap<String, Value>>) -> Self {
+        Self { target, state, responses: responses.unwrap_or_default() }
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Handler {
     session: Arc<Session>,
     ended: CancellationToken,
     /// Stops the task that sends notifications when the session is dropped.
-    _news_guard: DropGuard,
+    _notify_guard: DropGuard,
 }
 
 impl Handler {
@@ -76,7 +76,7 @@ impl Handler {
     pub(super) fn new(server: Server) -> Self {
         let ended = server.shutdown_token().child_token();
         let session = Arc::new(Session::new(server.subscriptions_left().clone()));
-        Self { server, session, _news_guard: ended.clone().drop_guard(), ended }
+        Self { server, session, _notify_guard: ended.clone().drop_guard(), ended }
     }
 
     fn wire(&self) -> &Wire {
@@ -105,15 +105,15 @@ impl Handler {
         })
     }
 
-    /// Takes over what another server knows about the session, or saves what this one does.
+    /// Resumes a session that another server has saved, or saves a new one.
     async fn begin_session(&self, cx: &NotificationContext<RoleServer>) {
         let sessions = self.server.sessions();
         match sessions.session(self.session_id(&cx.extensions)).await {
             Ok(Some(state)) => self.session.resume(&state),
             Ok(None) => {
-                let introduction = cx.peer.peer_info().and_then(|it| serde_json::to_value(&*it).ok());
-                if let Some(Value::Object(introduction)) = introduction {
-                    self.session.set_initialize(introduction);
+                let initialize = cx.peer.peer_info().and_then(|it| serde_json::to_value(&*it).ok());
+                if let Some(Value::Object(initialize)) = initialize {
+                    self.session.set_initialize(initialize);
                 }
                 self.save_session(&cx.extensions).await;
             }
@@ -138,7 +138,7 @@ impl Handler {
     /// continues with another request: the handler runs again with the input or, if it cannot, has waited for it.
     async fn serve<T, F>(
         &self,
-        asked: Asked,
+        requested: Requested,
         cx: RequestContext<RoleServer>,
         serve: impl FnOnce(Server, CallContext) -> F + Send,
     ) -> Result<Served<T>, ErrorData>
@@ -155,39 +155,39 @@ impl Handler {
             let cx = CallContext::new(caller, client).with_session(session);
             return Ok(Served::Done(serve(server, cx).await));
         }
-        let mut carried = match &asked.state {
+        let mut state = match &requested.state {
             Some(sealed) => {
                 let ring = self.wire().seal.ring().await.map_err(no_keys)?;
-                let opened = ring.open(&caller, &asked.thing, sealed);
+                let opened = ring.open(&caller, &requested.target, sealed);
                 opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?
             }
-            None => Carried::default(),
+            None => RequestState::default(),
         };
-        let mut talk = match carried.parked.take() {
+        let mut call = match state.parked.take() {
             Some(name) => self.wire().parked.take(&name).ok_or_else(|| {
                 let text = "the call that requested this input has expired; start it again";
                 ErrorData::invalid_params(text, None)
             })?,
             None => {
-                carried.answers.extend(asked.answers.clone());
-                let input = InputState { responses: carried.answers.clone(), state: carried.state.take() };
+                state.responses.extend(requested.responses.clone());
+                let input = InputState { responses: state.responses.clone(), state: state.state.take() };
                 let caller = caller.clone();
-                Talk::begin(client.client(), move |host| {
+                InteractiveCall::start(client.client(), move |host| {
                     serve(server, CallContext::new(caller, host).with_input(input))
                 })
             }
         };
-        match talk.go_on(client.clone(), asked.answers).await {
+        match call.resume(client.clone(), requested.responses).await {
             Step::Done(output) => Ok(Served::Done(output)),
             Step::Ended => Err(ErrorData::internal_error("the call was canceled", None)),
             Step::Ask(requests) => {
-                let Ok(name) = self.wire().parked.park(&caller, talk) else {
+                let Ok(name) = self.wire().parked.park(&caller, call) else {
                     let text = "too many calls are waiting for input from their clients; retry later";
                     return Err(ErrorData::internal_error(text, None));
                 };
-                let carried = Carried { parked: Some(name), ..Carried::default() };
+                let state = RequestState { parked: Some(name), ..RequestState::default() };
                 let ring = self.wire().seal.ring().await.map_err(no_keys)?;
-                let state = ring.seal(&caller, &asked.thing, &carried);
+                let state = ring.seal(&caller, &requested.target, &state);
                 let requests = convert::input_requests(requests);
                 Ok(Served::Ask(InputRequiredResult::new(Some(requests), Some(state))))
             }
@@ -198,7 +198,7 @@ impl Handler {
     async fn input_required(
         &self,
         cx: &CallContext,
-        thing: &str,
+        target: &str,
         required: InputRequired,
     ) -> Result<InputRequiredResult, ErrorData> {
         let declared = cx.client().capabilities;
@@ -206,13 +206,13 @@ impl Handler {
         if let Some(capability) = needed.find(|it| !declared.contains_key(*it)) {
             return Err(missing_capability(capability));
         }
-        let answers = cx.input().responses.clone();
-        let carried = Carried { answers, state: required.state, parked: None };
-        let state = if carried.answers.is_empty() && carried.state.is_none() {
+        let responses = cx.input().responses.clone();
+        let state = RequestState { responses, state: required.state, parked: None };
+        let state = if state.responses.is_empty() && state.state.is_none() {
             None
         } else {
             let ring = self.wire().seal.ring().await.map_err(no_keys)?;
-            Some(ring.seal(cx.caller(), thing, &carried))
+            Some(ring.seal(cx.caller(), target, &state))
         };
         let requests = convert::input_requests(required.requests);
         Ok(InputRequiredResult::new((!requests.is_empty()).then_some(requests), state))
@@ -247,7 +247,7 @@ impl Handler {
 impl Drop for Handler {
     fn drop(&mut self) {
         if let Some(id) = self.session.known_id() {
-            // Nobody waits for it.
+            // Not awaited: the session has ended.
             drop(self.server.sessions().end_session(id));
         }
     }
@@ -307,7 +307,15 @@ impl ServerHandler for Handler {
         let caller = caller_in(&cx.extensions);
         let key = SessionKey::Session(self.session_id(&cx.extensions).clone());
         let peer = cx.peer.clone();
-        tokio::spawn(news::tell_session(server, peer, session, key, caller, declared, self.ended.clone()));
+        tokio::spawn(notify::notify_session(
+            server,
+            peer,
+            session,
+            key,
+            caller,
+            declared,
+            self.ended.clone(),
+        ));
         self.begin_session(&cx).await;
     }
 
@@ -335,7 +343,7 @@ impl ServerHandler for Handler {
         let _permit = self.session.watch_stream(watched).map_err(not_subscribed)?;
         let session = self.session_key(cx.request_context());
         let caller = caller(cx.request_context());
-        news::tell_subscription(&self.server, &session, caller, &cx, &self.ended).await;
+        notify::notify_subscription(&self.server, &session, caller, &cx, &self.ended).await;
         Ok(())
     }
 
@@ -389,12 +397,12 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let thing = format!("tool {}", request.name);
+        let target = format!("tool {}", request.name);
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
-        let (told, list_changes) = (self.session.told(), self.session.list_changes());
+        let (notifications, list_changes) = (self.session.notifications(), self.session.list_changes());
         let (name, args) = (request.name, request.arguments.unwrap_or_default());
-        let asked = Asked::new(thing.clone(), request.request_state, request.input_responses);
-        let called = self.serve(asked, cx, move |server: Server, cx: CallContext| async move {
+        let requested = Requested::new(target.clone(), request.request_state, request.input_responses);
+        let called = self.serve(requested, cx, move |server: Server, cx: CallContext| async move {
             (server.call(&name, args, cx.clone()).await, cx)
         });
         let (result, cx) = match called.await? {
@@ -402,10 +410,10 @@ impl ServerHandler for Handler {
             Served::Ask(required) => return Ok(required.into()),
         };
         // The client must get the notification that its list changed before the result that says so.
-        if let Some(told) = told
+        if let Some(notifications) = notifications
             && self.session.list_changes() != list_changes
         {
-            self.session.told_since(told).await;
+            self.session.wait_for_notification(notifications).await;
         }
         let error = match result {
             Ok(output) => return Ok(convert::output(output, is_stateless).into()),
@@ -417,7 +425,7 @@ impl ServerHandler for Handler {
             }
             CallError::ShuttingDown => Err(ErrorData::internal_error(error.to_string(), None)),
             CallError::Failed { error: ToolError::InputRequired(required), .. } if is_stateless => {
-                Ok(self.input_required(&cx, &thing, *required).await?.into())
+                Ok(self.input_required(&cx, &target, *required).await?.into())
             }
             CallError::Failed { error: ToolError::Input(InputError::Unsupported { capability }), .. }
                 if is_stateless =>
@@ -469,11 +477,11 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let thing = format!("resource {}", request.uri);
+        let target = format!("resource {}", request.uri);
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
         let uri = request.uri.clone();
-        let asked = Asked::new(thing.clone(), request.request_state, request.input_responses);
-        let read = self.serve(asked, cx, move |server: Server, cx: CallContext| async move {
+        let requested = Requested::new(target.clone(), request.request_state, request.input_responses);
+        let read = self.serve(requested, cx, move |server: Server, cx: CallContext| async move {
             (server.read_resource(&uri, cx.clone()).await, cx)
         });
         let (result, cx) = match read.await? {
@@ -485,7 +493,7 @@ impl ServerHandler for Handler {
                 Ok(ReadResourceResult::new(contents.into_iter().map(convert::contents).collect()).into())
             }
             Err(ReadError::Resource(ResourceError::InputRequired(required))) if is_stateless => {
-                Ok(self.input_required(&cx, &thing, *required).await?.into())
+                Ok(self.input_required(&cx, &target, *required).await?.into())
             }
             Err(ReadError::Resource(ResourceError::Input(InputError::Unsupported { capability })))
                 if is_stateless =>
@@ -521,11 +529,11 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let thing = format!("prompt {}", request.name);
+        let target = format!("prompt {}", request.name);
         let is_stateless = is_stateless(cx.protocol_version().as_ref());
         let (name, args) = (request.name, request.arguments.unwrap_or_default());
-        let asked = Asked::new(thing.clone(), request.request_state, request.input_responses);
-        let got = self.serve(asked, cx, move |server: Server, cx: CallContext| async move {
+        let requested = Requested::new(target.clone(), request.request_state, request.input_responses);
+        let got = self.serve(requested, cx, move |server: Server, cx: CallContext| async move {
             (server.get_prompt(&name, args, cx.clone()).await, cx)
         });
         let (result, cx) = match got.await? {
@@ -539,7 +547,7 @@ impl ServerHandler for Handler {
                 Ok(result.into())
             }
             Err(ReadError::Prompt(PromptError::InputRequired(required))) if is_stateless => {
-                Ok(self.input_required(&cx, &thing, *required).await?.into())
+                Ok(self.input_required(&cx, &target, *required).await?.into())
             }
             Err(ReadError::Prompt(PromptError::Input(InputError::Unsupported { capability })))
                 if is_stateless =>

@@ -57,7 +57,7 @@ impl McpHttp {
             .with_max_request_body_bytes(usize::MAX)
             .with_json_response(true)
             .disable_allowed_hosts();
-        let pending_responses = server.answers_due().clone();
+        let pending_responses = server.pending_responses().clone();
         let server = server.clone();
         let new_handler = move || Ok(Handler::new(server.clone()));
         let sessions = Arc::<LocalSessionManager>::default();

@@ -130,7 +130,7 @@ where
             by_id: Arc::default(),
             load: Arc::default(),
             of_client: TaskTracker::new(),
-            of_server: server.answers_due().clone(),
+            of_server: server.pending_responses().clone(),
         };
         Self {
             read: BufReader::with_capacity(64 * 1024, read),

@@ -9,7 +9,7 @@ mod handler;
 mod http;
 mod lines;
 mod memory;
-mod news;
+mod notify;
 mod parked;
 mod seal;
 mod session;

@@ -20,7 +20,7 @@ use tracing::Instrument as _;
 use super::call::ClientCall;
 
 /// How long a call waits for the client's next request.
-const PATIENCE: Duration = Duration::from_mins(10);
+const INPUT_TIMEOUT: Duration = Duration::from_mins(10);
 /// Maximum number of waiting calls, in total and per caller.
 const MAX_PARKED: usize = 256;
 const MAX_PER_CALLER: usize = 32;
@@ -33,39 +33,43 @@ pub(crate) struct ParkedCalls(Arc<Mutex<HashMap<String, Parked>>>);
 
 struct Parked {
     caller: Caller,
-    talk: Box<dyn Any + Send>,
+    call: Box<dyn Any + Send>,
     /// Removes the call when it has waited too long.
     _timer: AbortOnDropHandle<()>,
 }
 
 impl ParkedCalls {
     /// Stores a call and returns its name, or returns the call if too many are waiting.
-    pub(super) fn park<T: Send + 'static>(&self, caller: &Caller, talk: Talk<T>) -> Result<String, Talk<T>> {
+    pub(super) fn park<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        call: InteractiveCall<T>,
+    ) -> Result<String, InteractiveCall<T>> {
         let name = format!("{:032x}", u128::from_ne_bytes(crate::random::bytes()));
         let mut calls = lock(&self.0);
         let own = calls.values().filter(|parked| parked.caller == *caller).count();
         if calls.len() >= MAX_PARKED || own >= MAX_PER_CALLER {
-            return Err(talk);
+            return Err(call);
         }
-        let (all, forgotten) = (Arc::downgrade(&self.0), name.clone());
+        let (all, expired) = (Arc::downgrade(&self.0), name.clone());
         let timer = tokio::spawn(async move {
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(INPUT_TIMEOUT).await;
             if let Some(calls) = all.upgrade() {
                 // Dropped after the lock is released, because it contains this task.
-                let over = lock(&calls).remove(&forgotten);
-                drop(over);
+                let removed = lock(&calls).remove(&expired);
+                drop(removed);
             }
         });
         let parked =
-            Parked { caller: caller.clone(), talk: Box::new(talk), _timer: AbortOnDropHandle::new(timer) };
+            Parked { caller: caller.clone(), call: Box::new(call), _timer: AbortOnDropHandle::new(timer) };
         calls.insert(name.clone(), parked);
         Ok(name)
     }
 
     /// Removes and returns a waiting call, if it exists.
-    pub(super) fn take<T: Send + 'static>(&self, name: &str) -> Option<Talk<T>> {
+    pub(super) fn take<T: Send + 'static>(&self, name: &str) -> Option<InteractiveCall<T>> {
         let parked = lock(&self.0).remove(name)?;
-        parked.talk.downcast().ok().map(|talk| *talk)
+        parked.call.downcast().ok().map(|call| *call)
     }
 }
 
@@ -76,14 +80,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A request for input that waits for its response.
 struct Question {
     request: InputRequest,
-    answer: oneshot::Sender<Value>,
+    response: oneshot::Sender<Value>,
 }
 
 /// A call that can request input while it runs.
-pub(super) struct Talk<T> {
-    call: AbortOnDropHandle<T>,
-    host: Arc<TalkHost>,
-    asked: mpsc::Receiver<Question>,
+pub(super) struct InteractiveCall<T> {
+    task: AbortOnDropHandle<T>,
+    host: Arc<InteractiveHost>,
+    questions: mpsc::Receiver<Question>,
     open: BTreeMap<String, Question>,
     count: usize,
 }
@@ -97,31 +101,34 @@ pub(super) enum Step<T> {
     Ended,
 }
 
-impl<T: Send + 'static> Talk<T> {
+impl<T: Send + 'static> InteractiveCall<T> {
     /// Starts a call.
-    pub(super) fn begin<F>(client: ClientInfo, serve: impl FnOnce(Arc<dyn CallHost>) -> F) -> Self
+    pub(super) fn start<F>(client: ClientInfo, serve: impl FnOnce(Arc<dyn CallHost>) -> F) -> Self
     where
         F: Future<Output = T> + Send + 'static,
     {
-        let (questions, asked) = mpsc::channel(MAX_OPEN);
-        let host =
-            TalkHost { client, current: Mutex::default(), questions, given_up: CancellationToken::new() };
-        let host = Arc::new(host);
-        let call = AbortOnDropHandle::new(tokio::spawn(serve(host.clone()).in_current_span()));
-        Self { call, host, asked, open: BTreeMap::new(), count: 0 }
+        let (sender, questions) = mpsc::channel(MAX_OPEN);
+        let host = Arc::new(InteractiveHost {
+            client,
+            current: Mutex::default(),
+            questions: sender,
+            canceled: CancellationToken::new(),
+        });
+        let task = AbortOnDropHandle::new(tokio::spawn(serve(host.clone()).in_current_span()));
+        Self { task, host, questions, open: BTreeMap::new(), count: 0 }
     }
 
     /// Continues a call with the client's responses until it finishes or requests more input.
-    pub(super) async fn go_on(
+    pub(super) async fn resume(
         &mut self,
         client: Arc<ClientCall>,
-        mut answers: BTreeMap<String, Value>,
+        mut responses: BTreeMap<String, Value>,
     ) -> Step<T> {
         *lock(&self.host.current) = Some(client.clone());
         for (key, question) in std::mem::take(&mut self.open) {
-            match answers.remove(&key) {
+            match responses.remove(&key) {
                 // Fails if the call no longer waits for it, which is fine.
-                Some(answer) => drop(question.answer.send(answer)),
+                Some(response) => drop(question.response.send(response)),
                 None => drop(self.open.insert(key, question)),
             }
         }
@@ -136,18 +143,18 @@ impl<T: Send + 'static> Talk<T> {
 
     /// Waits until the call finishes or requests input.
     async fn next(&mut self, client: &ClientCall) -> Option<Step<T>> {
-        let asked = tokio::select! {
+        let first = tokio::select! {
             biased;
-            done = &mut self.call => return Some(done.map_or(Step::Ended, Step::Done)),
+            done = &mut self.task => return Some(done.map_or(Step::Ended, Step::Done)),
             () = client.cancelled() => {
-                self.host.given_up.cancel();
+                self.host.canceled.cancel();
                 return Some(Step::Ended);
             }
-            Some(asked) = self.asked.recv() => asked,
+            Some(question) = self.questions.recv() => question,
         };
         // Concurrent calls made by code may request input at the same time.
-        let others = std::iter::from_fn(|| self.asked.try_recv().ok());
-        for question in std::iter::once(asked).chain(others) {
+        let others = std::iter::from_fn(|| self.questions.try_recv().ok());
+        for question in std::iter::once(first).chain(others) {
             self.count += 1;
             self.open.insert(format!("question-{}", self.count), question);
         }
@@ -155,31 +162,31 @@ impl<T: Send + 'static> Talk<T> {
     }
 }
 
-/// The client of such a call, which is connected only while it waits for a request.
-struct TalkHost {
+/// The client of an interactive call. It is connected only while a request of the client waits for the call.
+struct InteractiveHost {
     client: ClientInfo,
     current: Mutex<Option<Arc<ClientCall>>>,
     questions: mpsc::Sender<Question>,
-    given_up: CancellationToken,
+    canceled: CancellationToken,
 }
 
-impl TalkHost {
+impl InteractiveHost {
     fn current(&self) -> Option<Arc<ClientCall>> {
         lock(&self.current).clone()
     }
 }
 
-impl CallHost for TalkHost {
+impl CallHost for InteractiveHost {
     fn client(&self) -> ClientInfo {
         self.client.clone()
     }
 
     fn is_cancelled(&self) -> bool {
-        self.given_up.is_cancelled()
+        self.canceled.is_cancelled()
     }
 
     fn cancelled(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.given_up.cancelled())
+        Box::pin(self.canceled.cancelled())
     }
 
     fn progress(&self, progress: Progress) -> BoxFuture<'_, ()> {
@@ -206,11 +213,11 @@ impl CallHost for TalkHost {
     fn ask_in_place(&self, request: InputRequest) -> BoxFuture<'_, Result<Value, InputError>> {
         Box::pin(async move {
             let refused = |reason: &str| InputError::Refused { reason: reason.to_owned() };
-            let (answer, answered) = oneshot::channel();
-            let sent = self.questions.try_send(Question { request, answer });
+            let (sender, response) = oneshot::channel();
+            let sent = self.questions.try_send(Question { request, response: sender });
             sent.map_err(|_| refused("the call has too many open requests for input"))?;
-            match timeout(PATIENCE, answered).await {
-                Ok(Ok(answer)) => Ok(answer),
+            match timeout(INPUT_TIMEOUT, response).await {
+                Ok(Ok(response)) => Ok(response),
                 Ok(Err(_)) => Err(refused("too many calls are waiting for input; retry later")),
                 Err(_) => Err(refused("no response within ten minutes")),
             }
@@ -222,8 +229,8 @@ impl CallHost for TalkHost {
 mod tests {
     use super::*;
 
-    fn talk() -> Talk<()> {
-        Talk::begin(ClientInfo::default(), |_| std::future::pending())
+    fn call() -> InteractiveCall<()> {
+        InteractiveCall::start(ClientInfo::default(), |_| std::future::pending())
     }
 
     #[tokio::test(start_paused = true)]
@@ -231,14 +238,14 @@ mod tests {
         let calls = ParkedCalls::default();
         let (greedy, other) = (Caller::default(), Caller { profile: "other".into(), ..Caller::default() });
         let names: Vec<String> =
-            (0..MAX_PER_CALLER).filter_map(|_| calls.park(&greedy, talk()).ok()).collect();
+            (0..MAX_PER_CALLER).filter_map(|_| calls.park(&greedy, call()).ok()).collect();
         assert_eq!(names.len(), MAX_PER_CALLER);
-        assert!(calls.park(&greedy, talk()).is_err());
-        let others = calls.park(&other, talk()).ok();
+        assert!(calls.park(&greedy, call()).is_err());
+        let others = calls.park(&other, call()).ok();
         assert!(others.is_some(), "another caller has room");
         assert!(calls.take::<()>(&names[0]).is_some());
-        assert!(calls.park(&greedy, talk()).is_ok(), "a resumed call no longer counts");
-        tokio::time::sleep(PATIENCE * 2).await;
+        assert!(calls.park(&greedy, call()).is_ok(), "a resumed call no longer counts");
+        tokio::time::sleep(INPUT_TIMEOUT * 2).await;
         assert!(lock(&calls.0).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! What a handler wants to find again when a stateless client comes back, sealed so that nobody can change it.
+//! Sealed state that a stateless client passes from one request to the next and cannot change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -27,14 +27,15 @@ pub(super) struct KeyRing {
     codecs: Arc<[RequestStateCodec]>,
 }
 
-/// What a stateless client carries from one request to the next.
+/// The state that a stateless client passes from one request to the next.
 ///
-/// Answers of earlier rounds travel along: a client sends only those of the last one.
+/// It includes the responses of earlier rounds, because a client sends only those of the last one.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Carried {
-    pub(super) answers: BTreeMap<String, Value>,
+pub(super) struct RequestState {
+    #[serde(rename = "answers")]
+    pub(super) responses: BTreeMap<String, Value>,
     pub(super) state: Option<Value>,
-    /// The call that waits for the answers.
+    /// The name of the call that waits for the responses.
     #[serde(default)]
     pub(super) parked: Option<String>,
 }
@@ -66,24 +67,29 @@ impl KeyRing {
         Self { codecs: keys.iter().map(codec).collect(), keys }
     }
 
-    /// Seals state for one caller and one thing (`tool weather.now`); it opens for no other.
-    pub(super) fn seal(&self, caller: &Caller, thing: &str, carried: &Carried) -> String {
-        let bound_to = bound_to(caller, thing);
+    /// Seals state for one caller and one target, such as `tool weather.now`. It cannot be opened for any other.
+    pub(super) fn seal(&self, caller: &Caller, target: &str, state: &RequestState) -> String {
+        let bound_to = bound_to(caller, target);
         let options = SealOptions::new().associated_data(&bound_to).ttl(TIME_TO_LIVE);
         let newest = self.codecs.first().expect("invariant: there is always a key");
-        newest.seal_with(&serde_json::to_vec(carried).unwrap_or_default(), &options)
+        newest.seal_with(&serde_json::to_vec(state).unwrap_or_default(), &options)
     }
 
-    /// Opens what came back.
-    pub(super) fn open(&self, caller: &Caller, thing: &str, sealed: &str) -> Result<Carried, InputError> {
-        let bound_to = bound_to(caller, thing);
+    /// Opens state that a client sent back.
+    pub(super) fn open(
+        &self,
+        caller: &Caller,
+        target: &str,
+        sealed: &str,
+    ) -> Result<RequestState, InputError> {
+        let bound_to = bound_to(caller, target);
         let opened = self.codecs.iter().find_map(|it| it.open_with(sealed, &bound_to).ok());
         serde_json::from_slice(&opened.ok_or(InputError::State)?).map_err(|_| InputError::State)
     }
 }
 
-fn bound_to(caller: &Caller, thing: &str) -> Vec<u8> {
-    format!("{}\0{}\0{thing}", caller.principal, caller.profile).into_bytes()
+fn bound_to(caller: &Caller, target: &str) -> Vec<u8> {
+    format!("{}\0{}\0{target}", caller.principal, caller.profile).into_bytes()
 }
 
 #[cfg(test)]
@@ -98,11 +104,11 @@ mod tests {
         let before = ring(SealingKeys::new(old, []));
         let during = ring(SealingKeys::new(new, [old]));
         let after = ring(SealingKeys::new(new, []));
-        let sealed = before.seal(&caller, "tool a", &Carried::default());
+        let sealed = before.seal(&caller, "tool a", &RequestState::default());
         assert!(during.open(&caller, "tool a", &sealed).is_ok());
         assert!(during.open(&caller, "tool b", &sealed).is_err(), "it is bound to what it was sealed for");
         assert!(after.open(&caller, "tool a", &sealed).is_err());
-        let sealed = during.seal(&caller, "tool a", &Carried::default());
+        let sealed = during.seal(&caller, "tool a", &RequestState::default());
         assert!(after.open(&caller, "tool a", &sealed).is_ok(), "the newest key seals");
     }
 }

@@ -1,10 +1,10 @@
-//! What belongs to one session: its id, its log level and the resources it watches.
+//! The state of one session: its id, its log level and the resources that it watches.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use http::header::HeaderName;
+use http::HeaderName;
 use onetool_core::state::{Reply, SessionState, SessionStore, SessionWatch};
 use onetool_core::sync::Unpoisoned as _;
 use onetool_core::{JsonObject, LogLevel, SessionId, json_size};
@@ -13,19 +13,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 /// The header that names the session of a request.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// Resources that one session, or one stream of a stateless client, may watch.
+/// Maximum number of resources that one session, or one stream of a stateless client, may watch.
 const MAX_WATCHED: usize = 500;
 
-/// Longest URI of a resource that is watched, in bytes.
+/// Maximum length of the URI of a watched resource, in bytes.
 const MAX_URI: usize = 2000;
 
 /// Maximum size in bytes of the parameters of `initialize` that are saved, so that a session can be resumed elsewhere.
 const MAX_INITIALIZE: usize = 16 << 10;
 
-/// How long a response waits for the notification that should come before it.
-const TELLING: Duration = Duration::from_secs(1);
+/// How long a response waits for a notification that must be sent before it.
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A subscription that is not kept.
+/// A rejected subscription.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SubscribeError {
     #[error("the URI is longer than {MAX_URI} bytes")]
@@ -39,18 +39,18 @@ pub(super) enum SubscribeError {
 /// The state of one session. Sessionless revisions get a fresh one with every request.
 pub(super) struct Session {
     id: OnceLock<SessionId>,
-    kept: Mutex<Kept>,
-    /// Subscriptions that all sessions together may still have.
-    left: Arc<Semaphore>,
-    /// Notices when the session's own list of tools changes, from the moment that the client is notified of changes.
+    persistent: Mutex<Persistent>,
+    /// Subscriptions that are still available to all sessions together.
+    subscriptions_left: Arc<Semaphore>,
+    /// Watches the session's own list of tools, once notifications have started.
     own_list: OnceLock<SessionWatch>,
-    /// How often the client was notified that its list of tools changed; `None` if nothing notifies it.
-    told: watch::Sender<Option<u64>>,
+    /// How often the client was notified of a changed list of tools; `None` until notifications have started.
+    notified: watch::Sender<Option<u64>>,
 }
 
-/// What outlives a request.
+/// The state that is saved in the store.
 #[derive(Default)]
-struct Kept {
+struct Persistent {
     /// The parameters of `initialize`, once they are known.
     initialize: Option<JsonObject>,
     log_level: Option<LogLevel>,
@@ -58,17 +58,22 @@ struct Kept {
 }
 
 impl Session {
-    pub(super) fn new(left: Arc<Semaphore>) -> Self {
-        let told = watch::Sender::new(None);
-        Self { id: OnceLock::new(), kept: Mutex::default(), left, own_list: OnceLock::new(), told }
+    pub(super) fn new(subscriptions_left: Arc<Semaphore>) -> Self {
+        Self {
+            id: OnceLock::new(),
+            persistent: Mutex::default(),
+            subscriptions_left,
+            own_list: OnceLock::new(),
+            notified: watch::Sender::new(None),
+        }
     }
 
-    /// Returns the id; `find` finds it for the first who asks, and if there is none, the id is random.
+    /// Returns the id. The first call sets it to the result of `find`, or to a random one.
     pub(super) fn id(&self, find: impl FnOnce() -> Option<SessionId>) -> &SessionId {
         self.id.get_or_init(|| find().unwrap_or_else(SessionId::random))
     }
 
-    /// Returns the id if anyone has asked for it; revisions without sessions do not.
+    /// Returns the id if it is set; revisions without sessions do not set it.
     pub(super) fn known_id(&self) -> Option<&SessionId> {
         self.id.get()
     }
@@ -76,28 +81,28 @@ impl Session {
     /// Submits the state to the store, so that another server can resume the session.
     pub(super) fn save(&self, sessions: &dyn SessionStore) -> Option<Reply<()>> {
         // The lock is held until the state is submitted, so that the last of several changes is saved last.
-        let kept = self.kept.lock().unpoisoned();
+        let persistent = self.persistent.lock().unpoisoned();
         let state = SessionState {
-            initialize: kept.initialize.clone()?,
-            log_level: kept.log_level,
-            watched: kept.watched.keys().cloned().collect(),
+            initialize: persistent.initialize.clone()?,
+            log_level: persistent.log_level,
+            watched: persistent.watched.keys().cloned().collect(),
         };
         Some(sessions.save_session(self.id.get()?, state))
     }
 
-    /// Notes how the client introduced itself, unless that is too large to be saved.
+    /// Sets the parameters of `initialize`, unless they are too large to be saved.
     pub(super) fn set_initialize(&self, initialize: JsonObject) {
         if json_size(&initialize) <= MAX_INITIALIZE {
-            self.kept.lock().unpoisoned().initialize = Some(initialize);
+            self.persistent.lock().unpoisoned().initialize = Some(initialize);
         }
     }
 
     /// Continues where another server left off.
     pub(super) fn resume(&self, state: &SessionState) {
-        let mut kept = self.kept.lock().unpoisoned();
-        kept.initialize = Some(state.initialize.clone());
-        kept.log_level = kept.log_level.or(state.log_level);
-        drop(kept);
+        let mut persistent = self.persistent.lock().unpoisoned();
+        persistent.initialize = Some(state.initialize.clone());
+        persistent.log_level = persistent.log_level.or(state.log_level);
+        drop(persistent);
         for uri in &state.watched {
             if let Err(error) = self.watch(uri.clone()) {
                 tracing::warn!("a resumed session no longer watches a resource: {error}");
@@ -105,71 +110,70 @@ impl Session {
         }
     }
 
-    /// Notes that the client is notified of changes from now on. `own_list` notices when the session's own list of tools
-    /// changes.
-    pub(super) fn begin_telling(&self, own_list: SessionWatch) {
+    /// Records that notifications have started. `own_list` watches the session's own list of tools.
+    pub(super) fn start_notifications(&self, own_list: SessionWatch) {
         let _ = self.own_list.set(own_list);
-        self.told.send_replace(Some(0));
+        self.notified.send_replace(Some(0));
     }
 
-    /// Returns how often the session's own list of tools has changed since the client is notified of changes.
+    /// Returns how often the session's own list of tools has changed since notifications started.
     pub(super) fn list_changes(&self) -> u64 {
         self.own_list.get().map_or(0, SessionWatch::changes)
     }
 
-    /// Notes that the client was notified of a changed list of tools.
-    pub(super) fn note_told(&self) {
-        self.told.send_modify(|told| *told = told.map(|times| times + 1));
+    /// Records that the client was notified of a changed list of tools.
+    pub(super) fn count_notification(&self) {
+        self.notified.send_modify(|notified| *notified = notified.map(|times| times + 1));
     }
 
-    /// Returns how often the client was notified of a changed list of tools; `None` if nothing notifies it.
-    pub(super) fn told(&self) -> Option<u64> {
-        *self.told.borrow()
+    /// Returns how often the client was notified of a changed list of tools; `None` if notifications have not started.
+    pub(super) fn notifications(&self) -> Option<u64> {
+        *self.notified.borrow()
     }
 
-    /// Waits until the client was notified once more than `before`, but not long: it may not be listening.
-    pub(super) async fn told_since(&self, before: u64) {
-        let mut told = self.told.subscribe();
-        let is_told = told.wait_for(|told| told.is_none_or(|times| times > before));
-        drop(tokio::time::timeout(TELLING, is_told).await);
+    /// Waits until the client was notified more than `before` times, but not long: it may not be listening.
+    pub(super) async fn wait_for_notification(&self, before: u64) {
+        let mut notified = self.notified.subscribe();
+        let is_notified = notified.wait_for(|notified| notified.is_none_or(|times| times > before));
+        drop(tokio::time::timeout(NOTIFY_TIMEOUT, is_notified).await);
     }
 
     pub(super) fn log_level(&self) -> Option<LogLevel> {
-        self.kept.lock().unpoisoned().log_level
+        self.persistent.lock().unpoisoned().log_level
     }
 
     pub(super) fn set_log_level(&self, level: LogLevel) {
-        self.kept.lock().unpoisoned().log_level = Some(level);
+        self.persistent.lock().unpoisoned().log_level = Some(level);
     }
 
     pub(super) fn watch(&self, uri: String) -> Result<(), SubscribeError> {
-        let watched = &mut self.kept.lock().unpoisoned().watched;
+        let watched = &mut self.persistent.lock().unpoisoned().watched;
         if watched.contains_key(&uri) {
             return Ok(());
         }
         check_watched(watched.len() + 1, [uri.as_str()])?;
-        let permit = self.left.clone().try_acquire_owned().map_err(|_| SubscribeError::Full)?;
+        let permit = self.subscriptions_left.clone().try_acquire_owned().map_err(|_| SubscribeError::Full)?;
         watched.insert(uri, permit);
         Ok(())
     }
 
     pub(super) fn unwatch(&self, uri: &str) {
-        self.kept.lock().unpoisoned().watched.remove(uri);
+        self.persistent.lock().unpoisoned().watched.remove(uri);
     }
 
     pub(super) fn is_watching(&self, uri: &str) -> bool {
-        self.kept.lock().unpoisoned().watched.contains_key(uri)
+        self.persistent.lock().unpoisoned().watched.contains_key(uri)
     }
 
-    /// Counts a stream of notifications and the resources that it watches among the subscriptions, until the permit is dropped.
+    /// Counts a notification stream and the resources that it watches as subscriptions, until the permit is dropped.
     pub(super) fn watch_stream(&self, uris: &[String]) -> Result<OwnedSemaphorePermit, SubscribeError> {
         check_stream(uris)?;
         let count = u32::try_from(uris.len() + 1).map_err(|_| SubscribeError::TooMany)?;
-        self.left.clone().try_acquire_many_owned(count).map_err(|_| SubscribeError::Full)
+        self.subscriptions_left.clone().try_acquire_many_owned(count).map_err(|_| SubscribeError::Full)
     }
 }
 
-/// Refuses a stream of notifications that watches more than a session may.
+/// Rejects a notification stream that watches more resources than a session may.
 pub(super) fn check_stream(uris: &[String]) -> Result<(), SubscribeError> {
     check_watched(uris.len(), uris.iter().map(String::as_str))
 }
@@ -201,7 +205,7 @@ mod tests {
     async fn str_3_a_session_can_be_resumed_by_another_server_with_the_same_store() {
         let store = LocalSessions::default();
         let first = session("one");
-        assert!(first.save(&store).is_none(), "the client has not introduced itself");
+        assert!(first.save(&store).is_none(), "the client has not sent initialize");
         first.set_initialize(json!({"clientInfo": {"name": "test"}}).as_object().cloned().unwrap());
         first.set_log_level(LogLevel::Error);
         for uri in ["file:///a", "file:///b"] {
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_whose_introduction_is_huge_is_not_saved() {
+    fn a_client_with_huge_initialize_parameters_is_not_saved() {
         let session = session("one");
         let huge = json!({"capabilities": "x".repeat(MAX_INITIALIZE)}).as_object().cloned().unwrap();
         session.set_initialize(huge);

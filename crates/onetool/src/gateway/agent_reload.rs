@@ -1,6 +1,6 @@
-//! What a reload that an agent asks for may change. Everything else waits for the operator.
+//! Limits what a reload requested by an agent may change. Everything else waits for the operator.
 //!
-//! The rule is a list of what is allowed: a setting that is not named here keeps its old value.
+//! This is an allowlist: a setting that is not named here keeps its old value.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -17,12 +17,12 @@ use crate::config::{ApiConfig, Config, HttpConfig, NotifyConfig, UpstreamConfig}
 /// A configuration that an agent may activate, and how it differs from the one on disk.
 pub(super) struct AgentReload {
     pub(super) config: Config,
-    /// The settings that wait, by their keys, each with what changed.
+    /// The keys of the settings that wait for the operator, each with what changed.
     pub(super) waiting: Vec<String>,
 }
 
 impl AgentReload {
-    /// Takes from `new` what an agent may change, and everything else from `old`.
+    /// Uses the settings of `new` that an agent may change, and those of `old` for the rest.
     pub(super) fn new(old: &Config, new: Config) -> Self {
         let mut pending = Pending::default();
         let is_new_server = |name: &&String| !old.servers.contains_key(*name);
@@ -41,7 +41,7 @@ impl AgentReload {
             http: pending.http(&old.http, new.http),
             policy: pending.policy(&old.policy, new.policy),
             run: pending.run(&old.run, new.run),
-            // Texts, and limits of what agents use.
+            // Descriptions, and limits for what agents use.
             server: new.server,
             startup_wait: new.startup_wait,
             docs: new.docs,
@@ -56,7 +56,7 @@ impl AgentReload {
             files: new.files,
             warnings: new.warnings,
             notice: new.notice,
-            // The settings that stay may contain the old secrets.
+            // The settings that keep their old values may contain old secrets.
             redactor: new.redactor.and(&old.redactor),
             aliases: IndexMap::new(),
         };
@@ -65,11 +65,11 @@ impl AgentReload {
     }
 }
 
-/// Collects what waits.
+/// Collects the changes that wait for the operator.
 #[derive(Default)]
 struct Pending {
     changes: PendingChanges,
-    /// Packs and tools that do not exist yet, so that nothing can refer to them.
+    /// Packs and tools that do not exist until the operator reloads, so aliases cannot refer to them.
     names: HashSet<String>,
 }
 
@@ -82,12 +82,12 @@ impl Pending {
         declared
     }
 
-    /// Takes tools. Python tools have no rights, so they may change; requests and commands wait.
+    /// Accepts changes to Python tools, which have no privileges; new or changed requests and commands wait.
     fn tools(&mut self, old: &[ToolOptions], new: Vec<ToolOptions>) -> Vec<ToolOptions> {
-        let mut taken = Vec::new();
+        let mut accepted = Vec::new();
         for tool in new {
             if let ToolBody::Python(_) = &tool.body {
-                taken.push(tool);
+                accepted.push(tool);
                 continue;
             }
             let key = format!("tools.{}", tool.name);
@@ -104,24 +104,24 @@ impl Pending {
             if allowed != tool {
                 self.changes.add(&key, "changed");
             }
-            taken.push(allowed);
+            accepted.push(allowed);
         }
-        taken
+        accepted
     }
 
-    /// Takes resources: texts, and files that already are resources.
+    /// Accepts text resources, and file resources whose file is already a resource.
     fn resources(&mut self, old: &[ResourceOptions], new: Vec<ResourceOptions>) -> Vec<ResourceOptions> {
         let file = |resource: &ResourceOptions| match &resource.body {
             ResourceBody::File { path, .. } => Some(path.clone()),
             _ => None,
         };
         let known: Vec<PathBuf> = old.iter().filter_map(file).collect();
-        let (taken, waiting): (Vec<_>, Vec<_>) =
+        let (accepted, waiting): (Vec<_>, Vec<_>) =
             new.into_iter().partition(|it| file(it).is_none_or(|path| known.contains(&path)));
         for resource in waiting {
             self.changes.add(&format!("resources.{}", resource.name), "new file");
         }
-        taken
+        accepted
     }
 
     fn pack_files(&mut self, old: &[PathBuf], new: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -129,7 +129,7 @@ impl Pending {
         self.changes.choose("packs.files", "new files", &old.to_vec(), new, is_allowed)
     }
 
-    /// Takes topics whose file another topic already has.
+    /// Accepts topics whose file a topic already uses.
     fn notify(&mut self, old: &NotifyConfig, mut new: NotifyConfig) -> NotifyConfig {
         let is_known = |file: &_| old.topics.iter().any(|it| it.file == *file);
         let (known, waiting): (Vec<_>, Vec<_>) = new.topics.into_iter().partition(|it| is_known(&it.file));
@@ -168,7 +168,7 @@ impl Pending {
             new.allowed_origins,
             are_origins_known,
         );
-        // Has no effect before a restart, which only the operator can cause.
+        // Takes effect only on a restart, which only the operator can do.
         http.listen = new.listen;
         http.title = new.title;
         http.history = new.history;
@@ -182,7 +182,7 @@ impl Pending {
         http
     }
 
-    /// Takes the limits of programs; `require_cage` can only be switched on.
+    /// Accepts new limits for programs; `require_cage` can only be turned on.
     fn run(&mut self, old: &RunOptions, mut new: RunOptions) -> RunOptions {
         let is_allowed = new.require_cage || !old.require_cage;
         let (old, requested) = (&old.require_cage, new.require_cage);
@@ -190,14 +190,14 @@ impl Pending {
         new
     }
 
-    /// Takes a policy that allows nothing more.
+    /// Accepts a policy that allows nothing more than the old one.
     fn policy(&mut self, old: &Policy, new: Policy) -> Policy {
         let allows_no_more = are_among(&new.allow, &old.allow) || old.allow.iter().any(|glob| glob == "*");
         let is_allowed = allows_no_more && are_among(&old.deny, &new.deny);
         self.changes.choose("policy", "looser", old, new, is_allowed)
     }
 
-    /// Takes aliases, except those of something that waits: they would refer to nothing.
+    /// Accepts aliases, except those whose target waits and therefore does not exist yet.
     fn aliases(
         &mut self,
         old: &IndexMap<String, AliasOptions>,
@@ -205,7 +205,7 @@ impl Pending {
     ) -> IndexMap<String, AliasOptions> {
         let waits = |alias: &AliasOptions| {
             let mut target = alias.target.as_str();
-            // A chain longer than all aliases together is a cycle, which is reported later.
+            // A chain longer than the number of aliases is a cycle, which is reported later.
             for _ in 0..=new.len() {
                 let pack = target.split('.').next().unwrap_or(target);
                 if self.names.contains(target) || self.names.contains(pack) {
@@ -220,15 +220,15 @@ impl Pending {
         };
         let waiting: Vec<String> =
             new.iter().filter(|(_, it)| waits(it)).map(|(name, _)| name.clone()).collect();
-        let mut taken = new;
+        let mut accepted = new;
         for name in waiting {
             self.changes.add(&format!("aliases.{name}"), "its target waits");
             match old.get(&name) {
-                Some(known) => taken.insert(name, known.clone()),
-                None => taken.shift_remove(&name),
+                Some(known) => accepted.insert(name, known.clone()),
+                None => accepted.shift_remove(&name),
             };
         }
-        taken
+        accepted
     }
 }
 
@@ -236,7 +236,7 @@ fn are_among<T: PartialEq>(these: &[T], those: &[T]) -> bool {
     these.iter().all(|it| those.contains(it))
 }
 
-/// Takes the changes of a server that give it no more rights: time limits, disabling it, marking its results.
+/// Accepts changes that do not extend a server's privileges: timeouts, disabling it, marking it as untrusted.
 fn upstream(old: &UpstreamConfig, new: &UpstreamConfig) -> UpstreamConfig {
     let mut allowed = old.clone();
     allowed.connection.timeout = new.connection.timeout;
@@ -246,7 +246,7 @@ fn upstream(old: &UpstreamConfig, new: &UpstreamConfig) -> UpstreamConfig {
     allowed
 }
 
-/// Takes the changes of an API that give it no more rights.
+/// Accepts changes that do not extend an API's privileges.
 fn api(old: &ApiConfig, new: &ApiConfig) -> ApiConfig {
     let mut allowed = old.clone();
     allowed.options.timeout = new.options.timeout;

@@ -40,7 +40,7 @@ pub(super) struct RecordedCall {
     pub(super) output: ToolOutput,
 }
 
-/// Maximum size of one result in bytes; more of it is not kept.
+/// Maximum size of one result in bytes; longer ones are truncated.
 const MAX_OUTPUT: usize = 64 * 1024;
 /// Maximum size of arguments in bytes.
 const MAX_ARGUMENTS: usize = 64 * 1024;
@@ -53,7 +53,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Keeps nothing before it is switched on.
+    /// Creates a history that is turned off.
     pub(super) fn new(store: Arc<dyn Store>, clock: Clock) -> Self {
         Self { is_on: AtomicBool::new(false), clock, store }
     }
@@ -66,12 +66,12 @@ impl History {
         self.is_on.store(is_on, Ordering::Relaxed);
     }
 
-    /// Starts to listen to the calls of a caller.
+    /// Subscribes to the calls of a caller.
     pub(super) fn watch(&self, caller: &Caller) -> CallWatch {
         self.store.watch_calls(caller)
     }
 
-    /// Adds a call that ended. It is kept if its arguments were, and announced in any case.
+    /// Adds a finished call. Subscribers are always notified; the call is stored only if its arguments were recorded.
     pub(super) fn add(&self, record: &CallRecord<'_>, client: Option<&str>) {
         let surface = match (record.cx.run(), client) {
             (Some(_), _) if record.entry.name().as_str() != "run" => Surface::Code,
@@ -84,9 +84,9 @@ impl History {
             duration: record.duration,
             is_error: !record.is_success,
             surface,
-            content: kept(record),
+            content: stored_content(record),
         };
-        // Nobody waits for it: the call does not fail because the history does.
+        // Not awaited: a call does not fail because the history does.
         drop(self.store.add_call(record.cx.caller(), call));
     }
 
@@ -106,7 +106,7 @@ impl History {
         Ok(self.store.call(caller, id).await?.map(recorded))
     }
 
-    /// Pins a call, so that it stays when newer ones come, or unpins it.
+    /// Pins a call, so that it is not deleted to make room for newer ones, or unpins it.
     pub(super) async fn set_pinned(
         &self,
         caller: &Caller,
@@ -140,20 +140,20 @@ fn recorded(record: store::CallRecord) -> RecordedCall {
     RecordedCall { summary: summary(record.call), arguments, output }
 }
 
-/// Returns what is kept of a call, if anything is.
-fn kept(record: &CallRecord<'_>) -> Option<CallContent> {
+/// Returns the arguments and result to store, if the arguments were recorded.
+fn stored_content(record: &CallRecord<'_>) -> Option<CallContent> {
     let args = record.args.as_ref()?;
     let arguments = if record.args_size <= MAX_ARGUMENTS {
         masked(args, &record.entry.spec().input_schema.peek())
     } else {
-        let note = format!("{} bytes of arguments are too many to keep", record.args_size);
+        let note = format!("the arguments are too large for the history ({} bytes)", record.args_size);
         [("note".to_owned(), note.into())].into_iter().collect()
     };
-    Some(CallContent { arguments, output: kept_output(record.result, record.output_size) })
+    Some(CallContent { arguments, output: stored_output(record.result, record.output_size) })
 }
 
-/// Returns what is kept of a result: all of a small one, the beginning of the text of a large one.
-fn kept_output(result: &Result<ToolOutput, CallError>, size: usize) -> ToolOutput {
+/// Returns the result to store: all of a small one, the start of the text of a large one.
+fn stored_output(result: &Result<ToolOutput, CallError>, size: usize) -> ToolOutput {
     let output = match result {
         Err(error) => return ToolOutput::error(error.to_string()),
         Ok(output) if size <= MAX_OUTPUT => return output.clone(),
@@ -168,6 +168,6 @@ fn kept_output(result: &Result<ToolOutput, CallError>, size: usize) -> ToolOutpu
             content.push(ContentBlock::text(&text[..end]));
         }
     }
-    content.push(ContentBlock::text(format!("({size} bytes in all; the rest is not kept in the history)")));
+    content.push(ContentBlock::text(format!("(truncated: the full result had {size} bytes)")));
     ToolOutput { is_error: output.is_error, ..content.into() }
 }

@@ -1,4 +1,4 @@
-//! Configurations that cannot be served.
+//! Errors in a configuration that prevent the gateway from using it.
 
 use onetool_core::PackError;
 use onetool_declared::DeclareError;
@@ -7,30 +7,30 @@ use onetool_server::catalog::RegisterError;
 
 use crate::config::Location;
 
-/// A configuration that cannot be served.
+/// A configuration that the gateway cannot use.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GatewayError {
-    /// A declaration cannot be used.
+    /// A declaration is invalid.
     #[error(transparent)]
     Declare(#[from] DeclareError),
     /// A tool, resource or prompt cannot be registered.
     #[error("{error}")]
     Register {
-        /// Where it is declared, if that is in a file.
+        /// Where it is declared, if in a file.
         at: Option<Location>,
-        /// Why.
+        /// The reason.
         error: RegisterError,
     },
     /// A file is not a valid pack.
     #[error(transparent)]
     Pack(#[from] PackError),
-    /// An alias refers to nothing.
+    /// An alias has no valid target.
     #[error("{error}")]
     Alias {
         /// Where it is declared.
         at: Option<Location>,
-        /// Why.
+        /// The reason.
         error: AliasError,
     },
 }

@@ -1,4 +1,4 @@
-//! The gateway over HTTP: routes that follow the configuration while they are served.
+//! The gateway over HTTP, with routes that are rebuilt when the configuration is reloaded.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use onetool_core::current::{Current, WeakCurrent};
 use onetool_server::http::{self, ConnectionLimits, HttpOptions};
 use onetool_server::mcp::McpHttp;
 
-/// Where the HTTP options of a gateway come from.
+/// The source of a gateway's HTTP options.
 pub enum HttpSource {
-    /// The program, once and for all.
+    /// Options that never change.
     Fixed(HttpOptions),
-    /// The configuration in force; asked again after every reload.
+    /// Derives the options from the current configuration, again after every reload.
     Following(Box<dyn Fn(&Config) -> HttpOptions + Send + Sync>),
 }
 
 impl HttpSource {
-    /// Makes options out of the configuration, again after every reload.
+    /// Derives the options from the configuration, again after every reload.
     pub fn following(options: impl Fn(&Config) -> HttpOptions + Send + Sync + 'static) -> Self {
         Self::Following(Box::new(options))
     }
@@ -41,42 +41,42 @@ impl From<HttpOptions> for HttpSource {
     }
 }
 
-/// The routes behind one router, replaced as a whole by a reload; sessions and requests in flight go on.
+/// The routes behind one router. A reload replaces all of them; sessions and in-flight requests continue.
 pub(super) struct HttpSurface {
     source: HttpSource,
     mcp: McpHttp,
-    /// How many connections there may be, and how long each may keep the server waiting.
+    /// Limits on the number of connections, and their timeouts.
     connections: Current<ConnectionLimits>,
-    /// Not kept from here: routes hold the gateway, and the gateway holds this.
+    /// Weak, because the routes own the gateway and the gateway owns this.
     routes: WeakCurrent<Router>,
 }
 
 impl HttpSurface {
-    /// Makes the routes, and a router that hands every request to those in force.
+    /// Builds the routes, and a router that forwards every request to the current ones.
     pub(super) fn new(inner: &Arc<Inner>, source: HttpSource) -> (Self, Router) {
         let routes = Current::default();
         let mcp = McpHttp::new(&inner.server, 0);
         let surface = Self { source, mcp, connections: Current::default(), routes: routes.downgrade() };
-        surface.renew(inner);
+        surface.rebuild(inner);
         #[cfg(feature = "web")]
         inner.history.set_on(inner.config().http.history);
         let router = Router::new().fallback(move |request: Request| {
             let routes = Router::clone(&routes.get());
             async move {
-                let answered: Result<_, Infallible> = routes.oneshot(request).await;
-                answered.unwrap_or_else(|never| match never {})
+                let response: Result<_, Infallible> = routes.oneshot(request).await;
+                response.unwrap_or_else(|never| match never {})
             }
         });
         (surface, router)
     }
 
-    /// Returns the limits of connections in force.
+    /// Returns the current connection limits.
     pub(super) fn connections(&self) -> &Current<ConnectionLimits> {
         &self.connections
     }
 
-    /// Makes the routes again, out of the configuration in force; tells whether anybody still serves them.
-    pub(super) fn renew(&self, inner: &Arc<Inner>) -> bool {
+    /// Rebuilds the routes from the current configuration. Returns whether any router still serves them.
+    pub(super) fn rebuild(&self, inner: &Arc<Inner>) -> bool {
         let Some(routes) = self.routes.upgrade() else { return false };
         let options = self.source.options(&inner.config());
         #[cfg(feature = "web")]

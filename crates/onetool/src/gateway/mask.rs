@@ -1,23 +1,23 @@
-//! Hides secrets in arguments before anybody keeps them.
+//! Masks secrets in arguments before they are stored.
 
 use onetool_core::JsonObject;
 use serde_json::{Map, Value};
 
-/// What stands in the place of a secret; the page never sends it back.
+/// The replacement for a secret. The page never sends it as a value.
 const MASK: &str = "••••••";
-/// Parts of names that say that a value is secret.
+/// Substrings of names whose values are secret.
 const SECRET_NAMES: [&str; 7] = ["secret", "token", "passw", "apikey", "api_key", "api-key", "credential"];
-/// How deep arguments are looked into; what lies deeper is hidden whole.
+/// Maximum depth at which arguments are inspected; deeper values are masked entirely.
 const DEPTH: usize = 32;
 
-/// Hides what the schema or its name marks as secret.
+/// Masks the values whose schema or name marks them as secret.
 pub(super) fn masked(args: &JsonObject, schema: &JsonObject) -> JsonObject {
     object(args, Some(schema), schema, DEPTH)
 }
 
 fn object(args: &JsonObject, schema: Option<&JsonObject>, root: &JsonObject, depth: usize) -> JsonObject {
     let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
-    let hidden = |(name, part): (&String, &Value)| {
+    let mask = |(name, part): (&String, &Value)| {
         let schema = properties.and_then(|it| it.get(name)).and_then(|it| resolved(it, root));
         let part = if is_secret_name(name) && !part.is_boolean() && !part.is_null() {
             MASK.into()
@@ -26,20 +26,20 @@ fn object(args: &JsonObject, schema: Option<&JsonObject>, root: &JsonObject, dep
         };
         (name.clone(), part)
     };
-    args.iter().map(hidden).collect()
+    args.iter().map(mask).collect()
 }
 
 fn value(part: &Value, schema: Option<&JsonObject>, root: &JsonObject, depth: usize) -> Value {
-    let says = |key: &str| schema.and_then(|schema| schema.get(key));
-    let is_secret = says("format").is_some_and(|it| it == "password")
-        || says("writeOnly").is_some_and(|it| it == &Value::Bool(true));
+    let keyword = |key: &str| schema.and_then(|schema| schema.get(key));
+    let is_secret = keyword("format").is_some_and(|it| it == "password")
+        || keyword("writeOnly").is_some_and(|it| it == &Value::Bool(true));
     if is_secret || depth == 0 {
         return MASK.into();
     }
     match part {
         Value::Object(inner) => Value::Object(object(inner, schema, root, depth - 1)),
         Value::Array(items) => {
-            let schema = says("items").and_then(|it| resolved(it, root));
+            let schema = keyword("items").and_then(|it| resolved(it, root));
             items.iter().map(|item| value(item, schema, root, depth - 1)).collect()
         }
         other => other.clone(),
@@ -51,7 +51,7 @@ fn is_secret_name(name: &str) -> bool {
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Follows a reference inside the schema, once: a secret that hides behind two is masked by its name or not at all.
+/// Follows a single reference within the schema. A secret behind two references is masked only if its name matches.
 fn resolved<'a>(schema: &'a Value, root: &'a JsonObject) -> Option<&'a Map<String, Value>> {
     let schema = schema.as_object()?;
     let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return Some(schema) };

@@ -1,4 +1,4 @@
-//! Figures of the gateway at `/metrics`, as Prometheus reads them.
+//! Metrics of the gateway at `/metrics`, in the Prometheus text format.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use http::header::CONTENT_TYPE;
 use super::{Inner, SourceState};
 use onetool_store::Store as _;
 
-/// Makes the route, for callers with access.
+/// Builds the route, which requires access.
 pub(super) fn router(inner: &Arc<Inner>) -> Router {
     let inner = inner.clone();
     let metrics =

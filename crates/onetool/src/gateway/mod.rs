@@ -1,10 +1,11 @@
-//! The gateway: a server with what its configuration declares, the `ot` pack and `run`, and the way to reload it.
+//! The gateway: a server with the configured tools and sources, the `ot` pack and `run`, which can be reloaded.
 
 mod agent_reload;
 #[cfg(feature = "web")]
 mod api;
 #[cfg(feature = "web")]
 mod call_history;
+mod configured;
 mod error;
 mod http_surface;
 #[cfg(feature = "web")]
@@ -19,7 +20,6 @@ mod source_report;
 mod source_switch;
 mod sources;
 mod suspicion;
-mod wanted;
 
 use std::collections::HashSet;
 use std::io;
@@ -65,42 +65,42 @@ pub use open_store::OpenStore;
 pub use source_report::{SourceReport, SourceState};
 pub use suspicion::Suspicion;
 
-/// The name of the page as a client.
+/// The client name of the page.
 const PAGE: &str = "page";
 
 /// Names of tools, and packs, that belong to the gateway.
 const RESERVED: [&str; 6] = ["run", "tool_find", "tool_describe", "tool_load", "tool_active", "ot"];
 
-/// Reads the configuration anew; the error says what is wrong and where.
+/// Reads the configuration; the error describes the problem and its location.
 pub type LoadConfig = Arc<dyn Fn() -> Result<Config, String> + Send + Sync>;
 
-/// What the program around the gateway hands in: the library itself reads neither environment nor working directory.
+/// The environment of a gateway. The library itself reads neither environment variables nor the working directory.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct GatewayOptions {
-    /// What child processes inherit: `PATH`, `HOME` and the locale.
+    /// The environment variables that child processes inherit: `PATH`, `HOME` and the locale.
     pub children: ChildEnvironment,
-    /// The working directory; files that agents have written are under it.
+    /// The working directory, where agents may write files.
     pub directory: PathBuf,
-    /// Directories that belong to onetool, with everything in them: no tool opens anything there. The `.onetool` beside
-    /// the configuration and in the working directory always belong to it.
+    /// Directories that belong to onetool; no tool can open anything in them. The `.onetool` directories next to the
+    /// configuration and in the working directory always belong to it.
     pub state: Vec<PathBuf>,
-    /// How to open the store for everything that lasts or is shared. By default, everything is kept in memory unless the
+    /// How to open the store for persistent and shared state. By default, everything is kept in memory unless the
     /// configuration names a file.
     pub store: OpenStore,
-    /// How to start the processes in which Python runs and documents from outside are read. It must end up in
+    /// How to start the processes that run Python and parse untrusted documents. The command must call
     /// [`worker_main`](crate::worker_main). Without it there is no `run` tool, web pages cannot be read, and OpenAPI
     /// descriptions and SQLite files are read in this process.
     pub worker: Option<WorkerCommand>,
-    /// How to start the process that ends upstream servers and declared commands, with everything they started, when
-    /// they end and when this one is killed; without it, only what stays in their process groups ends, and nothing
-    /// does when this one is killed.
+    /// How to start the process that kills upstream servers and declared commands, with all their descendants, when
+    /// they end or this process is killed. Without it, only their process groups are killed, and nothing is when this
+    /// process is killed.
     pub guard: Option<Guard>,
-    /// The folder in which plans of OpenAPI descriptions are kept; without it, none are.
+    /// The directory for cached OpenAPI plans. Without it, they are not cached.
     pub cache: Option<PathBuf>,
     /// How `ot.reload()` reads the configuration.
     pub load: Option<LoadConfig>,
-    /// How the operator reloads, as a command to type; agents are told it for changes that only the operator may make.
+    /// The command with which the operator reloads. Agents get it for changes that only the operator may make.
     pub operator_reload: Option<String>,
 }
 
@@ -110,32 +110,32 @@ impl GatewayOptions {
     }
 }
 
-/// How long a client may take to introduce itself before servers are started without it.
-const GREETING: Duration = Duration::from_millis(200);
+/// How long to wait for a client's first message before starting servers.
+const GREETING_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// What a reload changed.
+/// The changes made by a reload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReloadReport {
-    /// Tools that were not there before.
+    /// Tools that were added.
     pub added: Vec<String>,
-    /// Tools that are gone.
+    /// Tools that were removed.
     pub removed: Vec<String>,
-    /// Settings that changed and take effect only on the next start.
+    /// Changed settings that take effect only after a restart.
     pub on_restart: Vec<String>,
-    /// Settings that changed and wait for the operator, where an agent asked for the reload.
+    /// Changed settings that wait for the operator, if an agent requested the reload.
     pub waiting: Vec<String>,
 }
 
-/// Who asks for a reload.
+/// Who requested a reload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Requester {
-    /// Whoever runs the program; everything on disk comes into force.
+    /// The operator; all changes are applied.
     Operator,
     /// A caller of tools; see [`agent_reload`].
     Agent,
 }
 
-/// A server that follows its configuration. Cheap to clone; all clones are the same gateway.
+/// A server that can reload its configuration. Cheap to clone; all clones are the same gateway.
 #[derive(Clone)]
 pub struct Gateway {
     inner: Arc<Inner>,
@@ -146,22 +146,22 @@ struct Inner {
     options: GatewayOptions,
     config: Current<Config>,
     own_files: OwnFiles,
-    /// Held while a configuration is compared with the one in force and put in its place.
+    /// Held during a reload.
     reloading: Mutex<()>,
-    /// The routers that were handed out.
+    /// The routers that were created.
     http: Mutex<Vec<HttpSurface>>,
-    /// Files that should be packs and are not.
+    /// Configured packs that could not be loaded.
     broken_packs: RwLock<Vec<PackError>>,
     store: Arc<SharedStore>,
-    /// What the process keeps in memory; it outlives the store that a reload replaces.
+    /// State kept in memory, which survives a reload that replaces the store.
     local: Arc<LocalState>,
     results: ResultStore,
     stats: Stats,
     clock: Clock,
     interpreter: Interpreter,
-    /// How many processes of ours may exist at once.
+    /// Limits the number of worker processes.
     slots: Arc<Slots>,
-    /// Reads documents from outside.
+    /// Parses untrusted documents.
     jobs: Option<Arc<Jobs>>,
     finder: Arc<Finder>,
     sources: Arc<Sources>,
@@ -173,9 +173,9 @@ impl Gateway {
     /// Builds the gateway.
     ///
     /// # Errors
-    /// When something that the configuration declares cannot be carried out or registered.
+    /// If something in the configuration is invalid or cannot be registered.
     pub fn new(config: Config, options: GatewayOptions) -> Result<Self, GatewayError> {
-        let unplaced = |error| GatewayError::Register { at: None, error };
+        let register_error = |error| GatewayError::Register { at: None, error };
         let clock = Clock::system();
         let local = Arc::<LocalState>::default();
         let store = Arc::new(SharedStore::new(options.store.open(&config.storage, &local)));
@@ -190,7 +190,7 @@ impl Gateway {
             #[cfg(feature = "web")]
             history: history.clone(),
         };
-        // The sources need the server, and the server waits for them.
+        // The sources need the server, but the server waits for the sources, so they are set later.
         let started_sources = Arc::new(OnceLock::new());
         let server = Server::builder()
             .logging()
@@ -202,16 +202,16 @@ impl Gateway {
             .observer(recorder)
             .wait(wait_for(started_sources.clone()))
             .build()
-            .map_err(unplaced)?;
+            .map_err(register_error)?;
         let slots = Arc::new(Slots::new(config.run.slots()));
         let jobs = options.worker.as_ref().map(|it| Arc::new(Jobs::new(worker::document(it), slots.clone())));
         let current = Current::default();
         let python = options.worker.as_ref().map(worker::python);
         let interpreter = Interpreter::new(python, config.run.clone(), &server, &results, &stats, &slots);
         if let Some(run) = interpreter.run_tool() {
-            server.add_tool(run, Source::Surface).map_err(unplaced)?;
+            server.add_tool(run, Source::Surface).map_err(register_error)?;
         }
-        meta_tools::register(&server, &finder).map_err(unplaced)?;
+        meta_tools::register(&server, &finder).map_err(register_error)?;
         let loader = Loader { cache: options.cache.clone(), jobs: jobs.clone() };
         let memory = StoredMemory { store: store.clone(), clock: clock.clone() };
         let children = ChildContext { memory: Some(Arc::new(memory)), ..options.child_context() };
@@ -241,7 +241,7 @@ impl Gateway {
         });
         let weak = Arc::downgrade(&inner);
         let context = move || weak.upgrade().map(|inner| ot_host::context(&inner));
-        crate::ot::register(&inner.server, context).map_err(unplaced)?;
+        crate::ot::register(&inner.server, context).map_err(register_error)?;
         let gateway = Self { inner };
         gateway.inner.own_files.set(gateway.inner.own_paths([&config]));
         let packs = gateway.inner.load_packs(&config);
@@ -254,30 +254,30 @@ impl Gateway {
         &self.inner.server
     }
 
-    /// Returns the configuration in force.
+    /// Returns the current configuration.
     pub fn config(&self) -> Arc<Config> {
         self.inner.config()
     }
 
-    /// Makes the routes of the gateway, to be served alone or merged into another axum application: MCP, and with the
-    /// feature `web` the page at `/` and `/ui/`, the tools at `/tools` and everything that the page shows at `/api/v1`.
+    /// Returns a router for the gateway, to be served directly or merged into another axum application: MCP, and with
+    /// the feature `web` the page at `/` and `/ui/`, the tools at `/tools` and the page's API at `/api/v1`.
     ///
-    /// Settings of the page follow a reload, and so does everything else with [`HttpSource::following`].
+    /// A reload applies new settings of the page, and with [`HttpSource::following`] all others.
     pub fn http_router(&self, options: impl Into<HttpSource>) -> axum::Router {
         let (surface, router) = HttpSurface::new(&self.inner, options.into());
         self.add_surface(surface);
         router
     }
 
-    /// Keeps routes, so that a reload replaces them.
+    /// Registers routes to be rebuilt by a reload.
     fn add_surface(&self, surface: HttpSurface) {
         self.inner.http.lock().unpoisoned().push(surface);
     }
 
-    /// Serves over HTTP until `stop` is cancelled; see [`http::serve`].
+    /// Serves over HTTP until `stop` is canceled; see [`http::serve`].
     ///
     /// # Errors
-    /// None yet, as [`http::serve`].
+    /// None yet, like [`http::serve`].
     pub async fn serve_http(
         &self,
         listener: TcpListener,
@@ -292,59 +292,59 @@ impl Gateway {
         Ok(())
     }
 
-    /// Starts to connect every server and to load every OpenAPI description that the configuration names, side by side
-    /// and in the background. Does nothing outside of a tokio runtime; requests that need a source start them, too.
+    /// Starts to connect all configured servers and to load all OpenAPI descriptions, concurrently and in the
+    /// background. Does nothing outside of a tokio runtime. A request that needs a source also starts them.
     pub fn connect(&self) {
         self.inner.sources.start();
     }
 
-    /// Connects, and waits until every source has come to the end of its first attempt, good or bad. A request waits
-    /// by itself, but only as long as the configuration says.
+    /// Connects, and waits until every source has finished its first attempt, successfully or not. Requests wait
+    /// automatically, but at most for the configured time.
     pub async fn connected(&self) {
         self.inner.sources.all_settled().await;
     }
 
-    /// Tells how every server and every API is doing, in the order of the configuration.
+    /// Returns the state of every server and API, in the order of the configuration.
     pub fn sources(&self) -> Vec<SourceReport> {
         self.inner.sources.reports()
     }
 
-    /// Tells which descriptions of tools from outside look as if they were meant to steer a model.
+    /// Returns the external descriptions that may try to manipulate a model.
     pub fn suspicions(&self) -> Vec<Suspicion> {
-        suspicion::of_catalog(&self.inner.server.catalog())
+        suspicion::in_catalog(&self.inner.server.catalog())
     }
 
-    /// Does what goes on beside the requests: connects the sources, starts what the first `run` would otherwise wait for, and deletes
-    /// stored results that have expired. Runs until it is dropped.
+    /// Does the background work: connects the sources, starts the worker for the first `run`, and deletes stored results
+    /// that have expired. Runs until it is dropped.
     pub async fn work(&self) {
         if self.inner.sources.are_many() {
             // Many servers starting together would delay the Python worker, which every `run` waits for.
-            let _ = tokio::time::timeout(GREETING, self.server().greeted()).await;
+            let _ = tokio::time::timeout(GREETING_TIMEOUT, self.server().greeted()).await;
             self.warm().await;
         }
         self.connect();
-        // Whatever can wait does not take time from the first answer.
+        // The rest waits, so that it does not delay the first response.
         self.server().greeted().await;
-        tokio::join!(self.warm(), self.inner.results.keep_clean(), self.inner.keep_searchable());
+        tokio::join!(self.warm(), self.inner.results.keep_clean(), self.inner.keep_index_current());
     }
 
-    /// Returns the tools that fit a query, best first, each with what its score is made of.
+    /// Returns the tools that match a query, best first, with an explanation of their scores.
     pub async fn find(&self, query: &str, limit: usize) -> Vec<Hit> {
         self.inner.finder.search(&self.server().catalog(), query, limit).await
     }
 
-    /// Starts what the first `run` would otherwise wait for.
+    /// Starts the worker that the first `run` would otherwise wait for.
     pub async fn warm(&self) {
         self.inner.interpreter.warm().await;
     }
 
-    /// Tells what the sandbox cannot do on this system, if there is anything.
+    /// Returns which protections the sandbox cannot provide on this system, if any.
     pub async fn sandbox_gaps(&self) -> Option<String> {
         self.inner.interpreter.gaps().await
     }
 
-    /// Ends the connections to other servers and their children, and writes what is still to be kept; call it before
-    /// the program ends.
+    /// Closes the connections to upstream servers, stops child processes, and flushes the store. Call it before the
+    /// program exits.
     pub async fn close(&self) {
         self.inner.sources.close().await;
         self.inner.stats.flush().await;
@@ -353,26 +353,26 @@ impl Gateway {
         }
     }
 
-    /// Puts a new configuration in force for the operator, all of it or none. Calls in flight finish as they began.
+    /// Applies a new configuration for the operator, completely or not at all. In-flight calls are not affected.
     ///
     /// # Errors
-    /// When something that it declares cannot be carried out or registered; the old one stays in force.
+    /// If something in it is invalid or cannot be registered; the old configuration stays active.
     pub fn reload(&self, config: Config) -> Result<ReloadReport, GatewayError> {
         self.inner.reload(config, Requester::Operator)
     }
 
-    /// Returns what is wrong with the store, if anything is.
-    pub fn storage_trouble(&self) -> Option<String> {
+    /// Returns the current problem with the store, if any.
+    pub fn storage_problem(&self) -> Option<String> {
         self.inner.store.health().problem
     }
 
-    /// Returns the packs that the configuration names and that could not be loaded.
+    /// Returns the configured packs that could not be loaded.
     pub fn broken_packs(&self) -> Vec<PackError> {
         self.inner.broken_packs()
     }
 }
 
-/// What was read from the files that the configuration names as packs.
+/// The packs read from the configured files.
 type Packs = Vec<Result<PythonPack, PackError>>;
 
 impl Inner {
@@ -387,7 +387,7 @@ impl Inner {
     fn reload(self: &Arc<Self>, new: Config, requester: Requester) -> Result<ReloadReport, GatewayError> {
         let _one_at_a_time = self.reloading.lock().unpoisoned();
         let (old_config, old_catalog) = (self.config(), self.server.catalog());
-        // Files that only wait to be loaded are ours already, and those of the old configuration are until it is gone.
+        // Protect the files of both configurations during the reload, including those that wait for the operator.
         self.own_files.set(self.own_paths([&*old_config, &new]));
         let read = (requester == Requester::Agent).then(|| new.clone());
         let (mut config, waiting) = match requester {
@@ -398,7 +398,7 @@ impl Inner {
             }
         };
         let on_restart = on_restart(&old_config, &mut config);
-        // What was broken at the start is not there; what breaks later must not take away what works.
+        // A broken pack is skipped at startup, but fails a reload, so that it does not remove a pack that works.
         let packs: Vec<PythonPack> = self.load_packs(&config).into_iter().collect::<Result<_, _>>()?;
         self.apply(config, packs.into_iter().map(Ok).collect())?;
         let config = self.config();
@@ -408,8 +408,8 @@ impl Inner {
         }
         self.own_files.set(self.own_paths([&*config].into_iter().chain(&read)));
         let mut surfaces = self.http.lock().unpoisoned();
-        surfaces.retain(|surface| surface.renew(self));
-        // Whoever switched it on the page is overruled only by a change.
+        surfaces.retain(|surface| surface.rebuild(self));
+        // A choice made on the page is overridden only if the setting changed.
         #[cfg(feature = "web")]
         if config.http.history != old_config.http.history && !surfaces.is_empty() {
             self.history.set_on(config.http.history);
@@ -433,7 +433,7 @@ impl Inner {
         Ok(report)
     }
 
-    /// Puts everything in force that is neither in the catalog nor read from the configuration itself.
+    /// Applies the settings that are neither part of the catalog nor read from the configuration when used.
     fn set_limits(&self, config: &Config) {
         self.server.change_options(|options| {
             options.name = config.server.name.to_string();
@@ -453,8 +453,8 @@ impl Inner {
         own_paths(&self.options, &*self.store, configs)
     }
 
-    /// Has the search follow the catalog, so that no search has to wait for it.
-    async fn keep_searchable(&self) {
+    /// Updates the search index whenever the catalog changes, so that searches need not wait for it.
+    async fn keep_index_current(&self) {
         let mut changes = self.server.changes();
         loop {
             changes.borrow_and_update();
@@ -498,13 +498,13 @@ impl Inner {
             catalog.remove_source(&Source::Pack);
             catalog.remove_source(&Source::Bundled);
             for (at, tool) in declared.tools {
-                placed(at, catalog.add_tool(tool, Source::Config))?;
+                located(at, catalog.add_tool(tool, Source::Config))?;
             }
             for (at, resource) in declared.resources {
-                placed(at, catalog.add_resource(resource, Source::Config))?;
+                located(at, catalog.add_resource(resource, Source::Config))?;
             }
             for (at, prompt) in declared.prompts {
-                placed(at, catalog.add_prompt(prompt, Source::Config))?;
+                located(at, catalog.add_prompt(prompt, Source::Config))?;
             }
             let mut docs = IndexMap::new();
             for pack in packs {
@@ -524,15 +524,15 @@ impl Inner {
                     return Err(GatewayError::Register { at: None, error });
                 }
             }
-            table.refit(catalog, &config);
+            table.update_catalog(catalog, &config);
             catalog.settle_remote_names();
             let rules = rules(&config, catalog, docs)?;
             catalog.set_rules(rules);
             Ok::<_, GatewayError>(())
         })?;
-        self.sources.adopt(table, &config);
+        self.sources.set_config(table, &config);
         for error in &broken {
-            tracing::warn!(pack = error.name, %error, "a pack is not there");
+            tracing::warn!(pack = error.name, %error, "cannot load a pack");
         }
         *self.broken_packs.write().unpoisoned() = broken;
         self.set_limits(&config);
@@ -541,14 +541,14 @@ impl Inner {
     }
 }
 
-/// Returns what clients tell their model: what the operator wrote, and what is missing.
+/// Returns the instructions for the clients' models: those of the operator, and a notice if something is missing.
 fn instructions(config: &Config) -> Option<String> {
     let parts = [&config.server.instructions, &config.notice];
     let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// Adds the tools of a Python pack; returns those that cannot be added.
+/// Adds the tools of a Python pack. Returns an error for each tool that cannot be added.
 fn add_pack(catalog: &mut Catalog, PythonPack { path, pack }: PythonPack) -> Vec<PackError> {
     if let Some(description) = &pack.description {
         catalog.describe_pack(&pack.name, description, Source::Pack);
@@ -558,11 +558,11 @@ fn add_pack(catalog: &mut Catalog, PythonPack { path, pack }: PythonPack) -> Vec
     pack.tools.into_iter().filter_map(add).map(failed).collect()
 }
 
-fn placed(at: Location, registered: Result<(), RegisterError>) -> Result<(), GatewayError> {
+fn located(at: Location, registered: Result<(), RegisterError>) -> Result<(), GatewayError> {
     registered.map_err(|error| GatewayError::Register { at: Some(at), error })
 }
 
-/// Puts together what the operator says about tools; `docs` is what the packs of onetool say of their own.
+/// Combines the operator's settings for tools with `docs`, the documentation that comes with the packs.
 fn rules(
     config: &Config,
     catalog: &Catalog,
@@ -576,8 +576,8 @@ fn rules(
         config.aliases.iter().map(|(name, alias)| (name.clone(), alias.target.clone())).collect();
     let aliases = Aliases::new(targets, |name| match catalog.resolve(name) {
         Ok(entry) => Ok(entry.name().clone()),
-        // A source that is still connecting has its names taken on trust.
-        Err(_) if is_of_source(config, name) => Ok(ToolName::new(name)),
+        // The tools of a source that is still connecting are unknown, so assume that this one exists.
+        Err(_) if belongs_to_source(config, name) => Ok(ToolName::new(name)),
         Err(unknown) => Err(unknown),
     });
     let aliases = aliases.map_err(|error| {
@@ -594,13 +594,13 @@ fn rules(
     Ok(rules)
 }
 
-fn is_of_source(config: &Config, name: &str) -> bool {
+fn belongs_to_source(config: &Config, name: &str) -> bool {
     let name = ToolName::new(name);
     let pack = name.pack().unwrap_or_default();
     config.servers.contains_key(pack) || config.apis.contains_key(pack)
 }
 
-/// Returns what requests wait for until the sources are there.
+/// Returns the wait of requests for sources that are still loading.
 fn wait_for(sources: Arc<OnceLock<Weak<Sources>>>) -> Wait {
     Box::new(move || {
         let sources = sources.get()?.upgrade().filter(|it| !it.is_settled())?;
@@ -608,8 +608,8 @@ fn wait_for(sources: Arc<OnceLock<Weak<Sources>>>) -> Wait {
     })
 }
 
-/// Returns the settings that differ but cannot change while the program runs, and takes the old ones over.
+/// Resets the settings that cannot change while the program runs to their old values. Returns those that differ.
 fn on_restart(old: &Config, new: &mut Config) -> Vec<String> {
-    let wanted = std::mem::replace(&mut new.http.listen, old.http.listen);
-    if wanted == old.http.listen { Vec::new() } else { vec!["http.listen".to_owned()] }
+    let requested = std::mem::replace(&mut new.http.listen, old.http.listen);
+    if requested == old.http.listen { Vec::new() } else { vec!["http.listen".to_owned()] }
 }

@@ -1,4 +1,4 @@
-//! How a gateway gets its store.
+//! Opens the store of a gateway.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ type Open = dyn Fn(&StorageConfig, Arc<LocalState>) -> Arc<dyn Store> + Send + S
 
 /// Opens the store of a gateway: when the gateway starts, and again when a reload changes `storage`.
 ///
-/// By default it is the SQLite file that the configuration names, or memory if it names none.
+/// The default is the SQLite file from the configuration, or an in-memory store if it does not name a file.
 #[derive(Clone)]
 pub struct OpenStore {
     open: Arc<Open>,
@@ -20,7 +20,7 @@ pub struct OpenStore {
 
 impl OpenStore {
     /// Opens stores with a function. A store that does not share its sessions, switches and history with other processes
-    /// keeps them in the [`LocalState`] it gets, so that a reload does not lose them.
+    /// keeps them in the [`LocalState`] that it is given, so that they survive a reload.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -37,7 +37,7 @@ impl OpenStore {
         Self { open: Arc::new(open), default: StoreLocation::Memory }
     }
 
-    /// Uses the SQLite file that the configuration names, or `file` if it names none.
+    /// Uses the SQLite file from the configuration, or `file` if the configuration does not name one.
     pub fn sqlite(file: impl Into<PathBuf>) -> Self {
         Self::at(StoreLocation::Sqlite(file.into()))
     }
@@ -50,7 +50,7 @@ impl OpenStore {
         Self { default, ..opened }
     }
 
-    /// Returns the file that is used if the configuration names none. An earlier run may have left something there.
+    /// Returns the file to use if the configuration does not name one. It may contain data of an earlier run.
     pub(super) fn default_file(&self) -> Option<&Path> {
         match &self.default {
             StoreLocation::Sqlite(file) => Some(file),

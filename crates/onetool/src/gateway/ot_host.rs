@@ -1,4 +1,4 @@
-//! What the gateway does for the `ot` pack.
+//! Implements the functions of the `ot` pack that need the gateway.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use onetool_store::Store as _;
 use onetool_store::results::{QueryError, ResultPage, ResultQuery};
 use onetool_store::stats;
 
-/// Makes what the functions may tell, as it is now.
+/// Creates a snapshot of the gateway's state for the functions of the pack.
 pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
     let catalog = inner.server.catalog();
     let shortcuts = Shortcuts::of(&catalog).clone();
@@ -33,7 +33,7 @@ pub(super) fn context(inner: &Arc<Inner>) -> OtContext {
             .map(server_state)
             .collect(),
         failed_packs: broken.chain(reports.iter().filter_map(failed_source)).collect(),
-        storage_trouble: store.problem,
+        storage_problem: store.problem,
         storage_size: store.size_bytes,
         version: inner.server.version(),
         python: onetool_run::LANGUAGE_VERSION.to_owned(),
@@ -57,7 +57,7 @@ fn server_state(report: &SourceReport) -> ServerState {
     }
 }
 
-/// A description that could not be loaded is a pack that is not there, and so is one whose name is taken.
+/// Returns a source whose pack is missing: an API that could not be loaded, or a source whose name is taken.
 fn failed_source(report: &SourceReport) -> Option<FailedPack> {
     let is_api = matches!(report.source, Source::OpenApi(_));
     let reason = if is_api { report.reason() } else { report.conflict.as_deref() };
@@ -97,7 +97,7 @@ impl OtHost for Host {
                         other => StatsError::Read { reason: other.to_string() },
                     },
                 )?;
-            let mut answer = json!(report);
+            let mut response = json!(report);
             if let Some(path) = query.output {
                 let html = stats::html(&report, &self.0.config().http.title);
                 let (root, own) = (self.0.options.directory.clone(), self.0.own_files.clone());
@@ -108,9 +108,9 @@ impl OtHost for Host {
                 let failed = |reason: String| StatsError::Write { path: path.clone(), reason };
                 let file = written.await.map_err(|error| failed(error.to_string()))?;
                 let file = file.map_err(|error| failed(error.reason()))?;
-                answer["html_report"] = json!(file.display().to_string());
+                response["html_report"] = json!(file.display().to_string());
             }
-            Ok(answer)
+            Ok(response)
         })
     }
 

@@ -1,4 +1,4 @@
-//! Collects the files that belong to onetool or decide what it starts, which tools must not change.
+//! Collects the files that belong to onetool or control what it starts, which tools must not change.
 
 use std::path::{Path, PathBuf};
 
@@ -50,8 +50,8 @@ fn add(paths: &mut OwnPaths, config: &Config, working_directory: &Path) {
     }
 }
 
-/// Returns the words of command lines and the local API descriptions: an agent that could change one of these files
-/// would decide what runs, or where credentials are sent.
+/// Returns the command-line arguments as paths, and the local API descriptions. An agent that could change one of these
+/// files could control what runs, or where credentials are sent.
 fn used_files(config: &Config, working_directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for tool in &config.declared.tools {

@@ -1,4 +1,4 @@
-//! From calls to statistics, and to what searches led to.
+//! Records calls in the statistics and the history, and as search feedback.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Observer for Recorder {
         if record.is_success && *record.entry.source() != Source::Surface {
             self.finder.record_use(&SessionKey::from_call(record.cx), record.entry.name().as_str());
         }
-        // A person at the page has no context that definitions could fill.
+        // A person on the page has no context window that definitions could fill.
         if client.as_deref() != Some(PAGE) {
             let session = format!("{}\0{}\0{client:?}", caller.principal, caller.profile);
             self.stats.saw_session(&session, client.as_deref());
@@ -59,13 +59,13 @@ impl Observer for Recorder {
     }
 }
 
-/// Returns the tokens of the definitions that clients do not hold, and of those that they do; what comes from outside
-/// is counted where it comes in.
+/// Returns the tokens of the local definitions that are not on the clients' lists, and of those that are. Remote
+/// definitions are counted by [`Sources`](super::sources::Sources).
 pub(super) fn definition_tokens(catalog: &Catalog) -> (u64, u64) {
     let size = |entry: &Entry| spec_tokens(entry.spec());
-    let is_here = |entry: &&Arc<Entry>| !entry.source().is_remote();
-    let kept_out = catalog.tools().filter(is_here).filter(|entry| !catalog.is_listed(entry));
-    (kept_out.map(|entry| size(entry)).sum(), catalog.listed().map(|entry| size(entry)).sum())
+    let is_local = |entry: &&Arc<Entry>| !entry.source().is_remote();
+    let unlisted = catalog.tools().filter(is_local).filter(|entry| !catalog.is_listed(entry));
+    (unlisted.map(|entry| size(entry)).sum(), catalog.listed().map(|entry| size(entry)).sum())
 }
 
 /// Returns the tokens of one definition.

@@ -1,4 +1,4 @@
-//! What the store knows about the servers that commands start.
+//! Remembers in the store which server commands need `initialize`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use onetool_proxy::ServerMemory;
 use onetool_store::Store;
 use sha2::{Digest as _, Sha256};
 
-/// What the store knows about the servers that commands start.
+/// The [`ServerMemory`] that is backed by the store.
 pub(super) struct StoredMemory {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Clock,
@@ -30,12 +30,12 @@ impl ServerMemory for StoredMemory {
     }
 
     fn remember_initialize(&self, command: &str, args: &[String], version: Option<&str>) {
-        // What is not remembered is found out again.
+        // Not awaited: if the write fails, the server is probed again next time.
         drop(self.store.set_legacy_server(&digest(command, args), version, self.clock.now()));
     }
 }
 
-/// Returns what identifies a command line; the line itself may contain secrets.
+/// Returns a digest that identifies a command line without revealing it, because it may contain secrets.
 fn digest(command: &str, args: &[String]) -> String {
     let mut digest = Sha256::new();
     for part in std::iter::once(command).chain(args.iter().map(String::as_str)) {

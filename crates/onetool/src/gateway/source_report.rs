@@ -1,34 +1,34 @@
-//! How a source from outside is doing, in words for `check`, `ot.health()` and whoever else asks.
+//! Reports the state of external sources, for `check`, `ot.health()` and the page.
 
 use std::fmt;
 
 use onetool_core::clock::Timestamp;
 use onetool_server::catalog::Source;
 
-/// How a source is doing.
+/// The state of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceState {
-    /// The first attempt is under way.
+    /// The first attempt is running.
     Connecting,
     /// Its tools can be called.
     Connected,
     /// It could not be reached, or was lost, and is retried automatically.
     Retrying {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It is not tried again before the configuration is reloaded.
+    /// It failed, and is not retried until the configuration is reloaded.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The configuration switches it off.
+    /// It is disabled.
     Disabled,
 }
 
 impl SourceState {
-    /// Returns why it cannot be used, where there is a reason.
+    /// Returns why it cannot be used, if there is a reason.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Retrying { reason } | Self::Failed { reason } => Some(reason),
@@ -36,12 +36,12 @@ impl SourceState {
         }
     }
 
-    /// Returns what somebody can do about it, where there is something to do.
+    /// Returns what to do about it, if anything.
     pub fn next_step(&self) -> Option<&'static str> {
         match self {
             Self::Retrying { .. } => Some("retrying automatically"),
             Self::Failed { .. } => Some("fix it, then reload"),
-            Self::Connecting => Some("it has not answered yet; ask again in a moment"),
+            Self::Connecting => Some("it has not responded yet; check again in a moment"),
             Self::Connected | Self::Disabled => None,
         }
     }
@@ -59,27 +59,27 @@ impl fmt::Display for SourceState {
     }
 }
 
-/// What is known of one source.
+/// The state of one source, with details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SourceReport {
-    /// Its name, which is that of its pack.
+    /// Its name, which is also that of its pack.
     pub name: String,
-    /// What it is.
+    /// The kind of source, with its name.
     pub source: Source,
-    /// How it is reached: `stdio`, `http` or `openapi`.
+    /// The transport: `stdio`, `http` or `openapi`.
     pub transport: &'static str,
-    /// How it is doing.
+    /// Its state.
     pub state: SourceState,
-    /// Since when, once it has been started.
+    /// When it entered this state, once it has been started.
     pub since: Option<Timestamp>,
-    /// Why it could not be used the last time, also after that is over.
+    /// The last error, even if it has recovered since.
     pub last_error: Option<String>,
-    /// Why its tools are not there although it is connected.
+    /// Why its tools are missing although it is connected.
     pub conflict: Option<String>,
-    /// How many tools of it are there.
+    /// How many of its tools are in the catalog.
     pub tools: usize,
-    /// What is wrong with single things of it.
+    /// Problems with individual tools, resources or prompts.
     pub notes: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ impl SourceReport {
         }
     }
 
-    /// Returns why its tools cannot be used, where there is a reason.
+    /// Returns why its tools cannot be used, if there is a reason.
     pub fn reason(&self) -> Option<&str> {
         self.conflict.as_deref().or_else(|| self.state.reason())
     }

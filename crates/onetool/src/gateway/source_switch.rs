@@ -1,4 +1,4 @@
-//! What a person can do about a source: reconnect it, switch it on or off, and read what it wrote.
+//! Operator actions on a source: reconnecting it, enabling or disabling it, and reading its stderr.
 
 use std::sync::{Arc, Weak};
 
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use super::sources::Work;
 use super::sources::{Sources, Table};
 
-/// Something that cannot be done about a source.
+/// A failed action on a source.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SourceError {
     /// The configuration does not name it.
@@ -33,12 +33,12 @@ impl Sources {
         table.check_known(name)?;
         match table.running.get(name).map(|it| &it.work) {
             Some(Work::Connection(upstream)) => upstream.reconnect(),
-            // A description is loaded again from the beginning; its tools stay until it is there.
+            // The description is loaded again from scratch; the old tools stay until it is loaded.
             Some(Work::Load { .. }) | None => {
                 let ended = table.running.shift_remove(name);
                 self.start_missing(&mut table);
-                if let (Some(ended), Some(begun)) = (ended, table.running.get_mut(name)) {
-                    begun.offer = ended.offer;
+                if let (Some(ended), Some(started)) = (ended, table.running.get_mut(name)) {
+                    started.offer = ended.offer;
                 }
             }
             Some(Work::Nothing) => {}
@@ -46,8 +46,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Switches a source on or off, whatever the configuration says, and returns when that is done. Doing it twice changes
-    /// nothing.
+    /// Enables or disables a source, overriding the configuration, and returns when that has taken effect. Idempotent.
     pub(super) async fn set_enabled(
         self: &Arc<Self>,
         name: &str,
@@ -58,7 +57,7 @@ impl Sources {
         self.read_switches().await
     }
 
-    /// Returns what a server wrote to its standard error, or the notes about a description.
+    /// Returns the latest lines of a server's stderr, or the notes about an API.
     pub(super) fn last_lines(&self, name: &str) -> Result<Vec<String>, SourceError> {
         let table = self.lock();
         table.check_known(name)?;
@@ -73,7 +72,7 @@ impl Sources {
 #[cfg(feature = "web")]
 impl Table {
     fn check_known(&self, name: &str) -> Result<(), SourceError> {
-        if self.wanted.contains_key(name) {
+        if self.configured.contains_key(name) {
             return Ok(());
         }
         Err(SourceError::Unknown { name: name.to_owned() })
@@ -81,9 +80,9 @@ impl Table {
 }
 
 impl Sources {
-    /// Follows the switches from now on, also those that other gateways with the same store set.
+    /// Applies the switches from now on, including changes by other gateways with the same store.
     ///
-    /// Reads them immediately if the store has them in memory; if not, sources start when they have been read.
+    /// Reads them immediately if the store has them in memory; otherwise, sources start once they have been read.
     pub(super) fn follow_switches(self: &Arc<Self>, table: &mut Table) {
         if std::mem::replace(&mut table.follows_switches, true) {
             return;
@@ -99,7 +98,10 @@ impl Sources {
     pub(super) async fn switches_read(self: &Arc<Self>) {
         let has_read = self.lock().switched.is_some();
         if !has_read && let Err(error) = self.read_switches().await {
-            tracing::warn!("sources are as configured: {}", error_chain(&error));
+            tracing::warn!(
+                "cannot read which sources are switched on or off; using the configuration: {}",
+                error_chain(&error)
+            );
             let mut table = self.lock();
             if table.switched.is_none() {
                 self.apply_switches(&mut table, SourceSwitches::default());
@@ -116,14 +118,14 @@ impl Sources {
         Ok(())
     }
 
-    /// Ends sources that were switched off, and starts those that were switched on.
+    /// Stops sources that were switched off, and starts those that were switched on.
     fn apply_switches(self: &Arc<Self>, table: &mut Table, switches: SourceSwitches) {
-        let Table { wanted, running, .. } = &mut *table;
+        let Table { configured, running, .. } = &mut *table;
         let (mut switched, mut ended) = (Vec::new(), IndexMap::new());
-        for (name, wanted) in wanted {
-            if let Some(is_enabled) = switches.get(name).filter(|it| **it != wanted.is_enabled()) {
-                wanted.set_enabled(*is_enabled);
-                switched.push(wanted.source(name));
+        for (name, source) in configured {
+            if let Some(is_enabled) = switches.get(name).filter(|it| **it != source.is_enabled()) {
+                source.set_enabled(*is_enabled);
+                switched.push(source.source(name));
                 ended.extend(running.shift_remove_entry(name));
             }
         }
@@ -153,7 +155,7 @@ async fn follow(sources: Weak<Sources>, mut changes: watch::Receiver<u64>) {
     while changes.changed().await.is_ok() {
         let Some(sources) = sources.upgrade() else { return };
         if let Err(error) = sources.read_switches().await {
-            tracing::warn!("cannot read which sources are switched off: {}", error_chain(&error));
+            tracing::warn!("cannot read which sources are switched on or off: {}", error_chain(&error));
         }
     }
 }

@@ -78,7 +78,7 @@ pub(super) async fn load(call: MetaCall, args: Load) -> ToolOutput {
 async fn change(call: &MetaCall, load: &[ToolName], unload: &[ToolName]) -> Result<(), StoreError> {
     let active = call.server.active();
     active.change(&call.session, load, unload).await?;
-    // What a person put on the list of every session is removed there, too: the answer says that it is gone.
+    // Also remove them from the list of every session, because the response says that they are unloaded.
     active.change(&SessionKey::Every(call.caller.clone()), &[], unload).await?;
     Ok(())
 }
@@ -86,12 +86,12 @@ async fn change(call: &MetaCall, load: &[ToolName], unload: &[ToolName]) -> Resu
 /// Returns the tools to unload. A tool that is no longer in the catalog can still be removed from the list.
 async fn names_to_unload<'a>(
     call: &MetaCall,
-    wanted: &'a [String],
+    requested: &'a [String],
     unknown: &mut Vec<&'a str>,
 ) -> Vec<ToolName> {
     let loaded = call.server.active().on_list(&call.session, &call.caller).await;
     let mut names = IndexSet::new();
-    for name in wanted.iter().map(|name| name.trim()) {
+    for name in requested.iter().map(|name| name.trim()) {
         match call.catalog.get_visible(name) {
             Some(entry) => drop(names.insert(entry.name().clone())),
             None if loaded.contains(name) => drop(names.insert(ToolName::new(name))),

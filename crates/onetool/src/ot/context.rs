@@ -25,7 +25,7 @@ pub(crate) struct OtContext {
     /// Configured packs that failed to load.
     pub(crate) failed_packs: Vec<FailedPack>,
     /// Why the storage does not work, if it does not.
-    pub(crate) storage_trouble: Option<String>,
+    pub(crate) storage_problem: Option<String>,
     /// The size of the database in bytes, if it is a file.
     pub(crate) storage_size: Option<u64>,
     /// The version of onetool.

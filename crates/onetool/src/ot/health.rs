@@ -19,8 +19,8 @@ pub(super) fn health(context: &OtContext) -> Output {
     if let Some(size) = context.storage_size {
         health["storage"] = json!({"status": "ok", "size_bytes": size});
     }
-    if let Some(trouble) = &context.storage_trouble {
-        health["storage"] = json!({"status": "degraded", "reason": trouble});
+    if let Some(problem) = &context.storage_problem {
+        health["storage"] = json!({"status": "degraded", "reason": problem});
     }
     if let Some(notice) = &context.config.notice {
         health["notice"] = json!(notice);

@@ -192,7 +192,7 @@ fn gateway_with(setup: Setup) -> Gateway {
             snippets: snippets.clone(),
             servers: servers.clone(),
             failed_packs: failed_packs.clone(),
-            storage_trouble: None,
+            storage_problem: None,
             storage_size: None,
             version: "0.1.0".into(),
             python: "3.14.0".into(),

@@ -1,4 +1,4 @@
-//! The tools that a person puts on the list of every session.
+//! Active tools that a person adds to the list of every session.
 
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -17,14 +17,14 @@ pub(super) struct ActiveRequest {
     active: bool,
 }
 
-/// The tools that a caller has active.
+/// The active tools of a caller.
 #[derive(Serialize)]
 pub(super) struct ActiveSet {
     names: Vec<String>,
     count: usize,
 }
 
-/// Puts tools on the list of every session of the caller, or takes them off; all of them or none.
+/// Adds tools to the list of every session of the caller, or removes them; all of them or none.
 pub(super) async fn change(
     State(inner): Gateway,
     Extension(caller): Who,
@@ -38,7 +38,7 @@ pub(super) async fn change(
     for name in &names {
         match find(&catalog, name) {
             Ok(entry) => changed.push(entry.name().clone()),
-            // A tool that is no longer in the catalog can still be taken off the list.
+            // A tool that is no longer in the catalog can still be removed from the list.
             Err(_) if !active && loaded.contains(name.as_str()) => changed.push(ToolName::new(name.as_str())),
             Err(error) => return Err(error),
         }

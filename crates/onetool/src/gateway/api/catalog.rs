@@ -1,4 +1,4 @@
-//! The catalog as a person sees it: tools with their sources, and packs.
+//! The catalog for the page: tools with their sources, and packs.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub(super) struct PackInfo {
     /// `local`, `proxy` or `openapi`.
     source: String,
     tool_count: usize,
-    /// What agents learn about it.
+    /// The description that agents get.
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
 }
@@ -91,7 +91,7 @@ pub(super) async fn detail(
         output_schema: spec.output_schema.as_deref().cloned(),
         examples: docs.examples,
         keywords: docs.keywords,
-        warnings: suspicion::of_tool(entry).into_iter().map(warning).collect(),
+        warnings: suspicion::in_tool(entry).into_iter().map(warning).collect(),
     }))
 }
 
@@ -116,7 +116,7 @@ pub(super) async fn packs(State(inner): Gateway) -> ApiResult<Vec<PackInfo>> {
     Ok(Json(packs.into_values().collect()))
 }
 
-/// Finds a tool of the catalog, but not one that every client lists anyway.
+/// Finds a tool in the catalog, except the meta tools, which are on every client's list.
 pub(super) fn find<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Arc<Entry>, ApiError> {
     let found = catalog.visible(name).map_err(|error| ApiError::NotFound(error.to_string()))?;
     if *found.source() == Source::Surface {

@@ -1,4 +1,4 @@
-//! The console: code that is run, and what a command expands to.
+//! The console: runs code, and expands commands.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -13,7 +13,7 @@ use super::{ApiResult, Gateway, Who};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConsoleRequest {
-    /// The code, in every form that the `run` tool takes.
+    /// The code, in any form that the `run` tool accepts.
     command: String,
 }
 

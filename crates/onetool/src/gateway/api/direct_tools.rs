@@ -1,4 +1,4 @@
-//! The tools under `/tools`: found, validated and called as an agent's are.
+//! The tools under `/tools`: looked up, validated and called like those of an agent.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl GatewayTools {
     }
 }
 
-/// A tool in the catalog snapshot that its request began with.
+/// A tool in the catalog snapshot that its request started with.
 pub(super) struct SnapshotTool {
     catalog: Arc<Catalog>,
     entry: Arc<Entry>,
@@ -81,7 +81,7 @@ impl ToolsApi for GatewayTools {
     }
 }
 
-/// A person at the page, as the client of a call. Closing the request cancels the call.
+/// The page as the client of a call. Closing the request cancels the call.
 struct PageClient {
     closed: CancellationToken,
 }
@@ -102,8 +102,8 @@ impl CallHost for PageClient {
 
 type Called = Result<Result<ToolOutput, CallError>, tokio::task::JoinError>;
 
-/// Makes a call for a person at the page. It runs in its own task, so that it is recorded as canceled when the returned
-/// future is dropped.
+/// Makes a call for the page. It runs in a separate task, so that it is recorded as canceled when the returned future is
+/// dropped.
 pub(super) async fn as_page<F, Fut>(server: &Server, caller: Caller, call: F) -> Called
 where
     F: FnOnce(Server, CallContext) -> Fut,
@@ -113,7 +113,7 @@ where
     let cx = CallContext::new(caller, Arc::new(PageClient { closed: closed.clone() }));
     let _closed_on_drop = closed.drop_guard();
     let calling = call(server.clone(), cx);
-    server.answers_due().spawn(calling.in_current_span()).await
+    server.pending_responses().spawn(calling.in_current_span()).await
 }
 
 /// Returns the output of a call; a failure is an output with an error.
@@ -121,6 +121,6 @@ pub(super) fn output(called: Called) -> ToolOutput {
     match called {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => ToolOutput::error(error.to_string()),
-        Err(error) => ToolOutput::error(format!("the call was lost: {error}")),
+        Err(error) => ToolOutput::error(format!("the call ended unexpectedly: {error}")),
     }
 }

@@ -1,4 +1,4 @@
-//! Live events for the page: changes of the catalog, of servers and of the active set, and finished calls.
+//! Live events for the page: changes to the catalog, to servers and to the active set, and finished calls.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -25,7 +25,7 @@ use crate::gateway::call_history::{CallSummary, summary};
 /// Interval of comments on an idle stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Something that happened.
+/// An event for the page.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum GatewayEvent {
@@ -39,7 +39,7 @@ enum GatewayEvent {
     CallFinished { call: CallSummary },
 }
 
-/// Streams events from now on. The stream begins with a comment, so that the client knows that it is connected.
+/// Streams events from now on. The stream starts with a comment, so that the client knows that it is connected.
 pub(super) async fn stream(State(inner): Gateway, Extension(caller): Who) -> Response {
     let shutdown = inner.server.shutdown_token().clone();
     let listener = Listener::new(inner, caller);
@@ -59,7 +59,7 @@ struct Listener {
     lists: watch::Receiver<Change>,
     loads: SessionWatch,
     calls: CallWatch,
-    /// The state that the caller knows.
+    /// The state that the caller was last notified of.
     servers: Vec<ServerInfo>,
     catalog: Weak<Catalog>,
     pending: VecDeque<GatewayEvent>,
@@ -67,7 +67,7 @@ struct Listener {
 
 impl Listener {
     fn new(inner: Arc<Inner>, caller: Caller) -> Self {
-        let (sources, lists) = (inner.sources.news(), inner.server.changes());
+        let (sources, lists) = (inner.sources.changes(), inner.server.changes());
         let calls = inner.history.watch(&caller);
         let loads = inner.server.active().watch(vec![SessionKey::Every(caller)]);
         let servers = servers::all(&inner.sources);

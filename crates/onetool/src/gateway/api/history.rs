@@ -1,4 +1,4 @@
-//! Recorded calls, to be looked at and made again.
+//! Recorded calls, to inspect and repeat.
 
 use axum::extract::{Path, State};
 use axum::{Extension, Json};

@@ -1,4 +1,4 @@
-//! The HTTP API of the gateway and its page: a file per topic, handlers as plain functions over the gateway.
+//! The HTTP API of the gateway and its page. Each module has the handlers of one topic.
 //!
 //! | route under `/api/v1` | response |
 //! |---|---|
@@ -46,11 +46,11 @@ const EXECUTE_HINT: &str = "Execution is off. Set http.allow_execute: true in on
 
 /// The state of the handlers.
 type Gateway = axum::extract::State<Arc<Inner>>;
-/// Who sends a request; the access layer has put it there.
+/// The caller of a request, set by the access layer.
 type Who = Extension<Caller>;
 type ApiResult<T> = Result<Json<T>, ApiError>;
 
-/// Makes the routes of the API and the page, at the root and under `/ui`.
+/// Builds the routes of the API and the page, at the root and under `/ui`.
 pub(super) fn routes(inner: &Arc<Inner>, options: &HttpOptions) -> ExtraRoutes {
     let config = inner.config();
     let mut page = PageOptions::new(&config.http.title);
@@ -93,7 +93,7 @@ fn api_routes(allow_execute: bool) -> Router<Arc<Inner>> {
         .route("/events", get(events::stream))
 }
 
-/// The body of a request that switches something on or off.
+/// The body of a request that enables or disables something.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EnabledRequest {
@@ -104,7 +104,7 @@ fn store_failed(error: StoreError) -> ApiError {
     ApiError::Failed(error.to_string())
 }
 
-/// The response to a request that has nothing else to return.
+/// The response of requests that return nothing else.
 #[derive(Serialize)]
 struct Done {
     ok: bool,

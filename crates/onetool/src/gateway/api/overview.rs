@@ -1,4 +1,4 @@
-//! What the gateway is, and which of its features are on.
+//! The gateway's name and version, and which of its features are on.
 
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{ApiResult, Gateway, Who};
 
-/// What a gateway is, and which of its features are on.
+/// The gateway's name and version, and which of its features are on.
 #[derive(Serialize)]
 pub(super) struct Overview {
     name: String,
@@ -24,7 +24,7 @@ pub(super) struct Overview {
 }
 
 pub(super) async fn overview(State(inner): Gateway, Extension(caller): Who) -> ApiResult<Overview> {
-    // Someone opened the page: start what the first search and the first run would otherwise wait for.
+    // Someone opened the page, so prepare the first search and the first run in the background.
     inner.server.note_greeting();
     inner.server.settle().await;
     let catalog = inner.server.catalog();

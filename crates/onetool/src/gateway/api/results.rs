@@ -20,7 +20,7 @@ pub(super) struct LinesQuery {
     limit: i64,
     /// Only lines that match this regular expression; offset and limit count those.
     search: Option<String>,
-    /// Takes `search` as words instead, and returns the lines most similar to them, best first.
+    /// Treats `search` as words instead, and returns the lines most similar to them, best first.
     #[serde(default)]
     fuzzy: bool,
 }

@@ -1,4 +1,4 @@
-//! Search with its reasons: which words matched, and where.
+//! Search that explains its hits: which words matched, and in which fields.
 
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ pub(super) struct SearchResponse {
     /// Names similar to the query, if nothing matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suggestions: Vec<String>,
-    /// How many microseconds the search took.
+    /// Duration of the search in microseconds.
     took_us: u64,
 }
 
@@ -54,7 +54,7 @@ struct TermMatch {
     fields: Vec<String>,
 }
 
-/// Ranks tools as `tool_find` does. Unlike an agent's, a person's query is not remembered.
+/// Ranks tools like `tool_find`. Unlike the queries of agents, those of the page are not remembered.
 pub(super) async fn search(
     State(inner): Gateway,
     QueryParams(query): QueryParams<SearchQuery>,
@@ -75,7 +75,7 @@ pub(super) async fn search(
 
 fn search_hit(hit: &Hit, query: &str) -> SearchHit {
     let mut matched: Vec<TermMatch> = Vec::new();
-    // Synonyms of a verb are noise if the query's own words match.
+    // Synonyms of a verb are noise if the words of the query match.
     let is_own = |part: &&Match| part.kind != MatchKind::Verb;
     let has_own = hit.explanation.terms.iter().any(|part| is_own(&part));
     for part in hit.explanation.terms.iter().filter(|part| !has_own || is_own(part)) {

@@ -1,4 +1,4 @@
-//! Servers and APIs: their state, and what a person can do about it.
+//! Servers and APIs: their state, and actions on them.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -10,19 +10,19 @@ use crate::gateway::source_switch::SourceError;
 use crate::gateway::sources::Sources;
 use crate::gateway::{SourceReport, SourceState};
 
-/// The health of a server, for calls.
+/// Whether calls to a server are likely to succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {
     /// It responds.
     Healthy,
-    /// It is starting, or responds only in part.
+    /// It is starting or disabled.
     Degraded,
     /// It does not respond.
     Unhealthy,
 }
 
-/// A server, with everything a person needs to decide what to do about it.
+/// The state of a server, with the details that help to fix a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct ServerInfo {
     /// Its name, which is also that of its pack.
@@ -39,7 +39,7 @@ pub(super) struct ServerInfo {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_action: Option<String>,
-    /// The last error, even if it is over.
+    /// The last error, even if it has recovered since.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<String>,
     /// When it entered this state.
@@ -78,7 +78,7 @@ pub(super) fn all(sources: &Sources) -> Vec<ServerInfo> {
     sources.reports().into_iter().map(info).collect()
 }
 
-/// Returns a source after an action.
+/// Returns the state of a source after an action.
 fn after(sources: &Sources, name: &str, done: Result<(), SourceError>) -> ApiResult<ServerInfo> {
     done.map_err(|error| match error {
         SourceError::Unknown { .. } => ApiError::NotFound(error.to_string()),
@@ -98,7 +98,7 @@ fn info(report: SourceReport) -> ServerInfo {
     let reason = report.reason().map(str::to_owned);
     let next_action = match (&report.state, &report.conflict) {
         (_, Some(_)) | (SourceState::Connected | SourceState::Disabled, _) => None,
-        (SourceState::Connecting, _) => Some("It has not answered yet."),
+        (SourceState::Connecting, _) => Some("It has not responded yet."),
         (SourceState::Retrying { .. }, _) => Some("Retrying automatically; reconnect to retry immediately."),
         (SourceState::Failed { .. }, _) => Some("Fix it, then reconnect."),
     };

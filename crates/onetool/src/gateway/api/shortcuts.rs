@@ -21,7 +21,7 @@ struct Alias {
     target: String,
 }
 
-/// Code under a name.
+/// A named piece of code.
 #[derive(Serialize)]
 struct SnippetInfo {
     /// Its name, without the dollar sign.
@@ -30,7 +30,7 @@ struct SnippetInfo {
     parameters: Vec<SnippetParameter>,
     /// The code, with `{{ parameter }}` in it.
     body: String,
-    /// A call.
+    /// An example call.
     example: String,
 }
 
@@ -39,7 +39,7 @@ struct SnippetParameter {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    /// The value that it has when it is not given; without one it is required.
+    /// The default value. A parameter without one is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<String>,
 }

@@ -15,8 +15,8 @@ use super::session::Session;
 use crate::catalog::Change;
 use crate::{Capabilities, Server};
 
-/// Waits for changes. Combines several changes in a row.
-struct News {
+/// Waits for changes, and combines consecutive ones.
+struct ChangeListener {
     seen: Change,
     changes: watch::Receiver<Change>,
     updates: broadcast::Receiver<Arc<str>>,
@@ -24,7 +24,7 @@ struct News {
     loads: SessionWatch,
 }
 
-enum Item {
+enum Changed {
     Lists(ChangedLists),
     Resource(Arc<str>),
 }
@@ -40,8 +40,8 @@ impl ChangedLists {
     const TOOLS: Self = Self { tools: true, resources: false, prompts: false };
 }
 
-impl News {
-    fn of(server: &Server, session: SessionKey, caller: Caller) -> Self {
+impl ChangeListener {
+    fn new(server: &Server, session: SessionKey, caller: Caller) -> Self {
         let mut changes = server.changes();
         let seen = *changes.borrow_and_update();
         let updates = server.resource_updates();
@@ -49,22 +49,22 @@ impl News {
         Self { seen, changes, updates, loads }
     }
 
-    async fn next(&mut self) -> Option<Item> {
+    async fn next(&mut self) -> Option<Changed> {
         loop {
             tokio::select! {
                 changed = self.changes.changed() => {
                     changed.ok()?;
                     let now = *self.changes.borrow_and_update();
                     let seen = std::mem::replace(&mut self.seen, now);
-                    return Some(Item::Lists(ChangedLists {
+                    return Some(Changed::Lists(ChangedLists {
                         tools: now.tools != seen.tools,
                         resources: now.resources != seen.resources,
                         prompts: now.prompts != seen.prompts,
                     }));
                 }
-                () = self.loads.changed() => return Some(Item::Lists(ChangedLists::TOOLS)),
+                () = self.loads.changed() => return Some(Changed::Lists(ChangedLists::TOOLS)),
                 update = self.updates.recv() => match update {
-                    Ok(uri) => return Some(Item::Resource(uri)),
+                    Ok(uri) => return Some(Changed::Resource(uri)),
                     Err(RecvError::Lagged(missed)) => tracing::warn!(missed, "a session missed resource updates"),
                     Err(RecvError::Closed) => return None,
                 },
@@ -74,7 +74,7 @@ impl News {
 }
 
 /// Sends notifications to a session until it ends.
-pub(super) async fn tell_session(
+pub(super) async fn notify_session(
     server: Server,
     peer: Peer<RoleServer>,
     session: Arc<Session>,
@@ -83,25 +83,25 @@ pub(super) async fn tell_session(
     declared: Capabilities,
     ended: CancellationToken,
 ) {
-    let mut news = News::of(&server, key.clone(), caller);
-    session.begin_telling(server.active().watch(vec![key]));
+    let mut changes = ChangeListener::new(&server, key.clone(), caller);
+    session.start_notifications(server.active().watch(vec![key]));
     // The task must not keep the server alive.
     drop(server);
     loop {
-        let item = tokio::select! {
+        let changed = tokio::select! {
             () = ended.cancelled() => return,
-            item = news.next() => item,
+            changed = changes.next() => changed,
         };
-        let sent = match item {
+        let sent = match changed {
             None => return,
-            Some(Item::Resource(uri)) if session.is_watching(&uri) => {
+            Some(Changed::Resource(uri)) if session.is_watching(&uri) => {
                 peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(&*uri)).await
             }
-            Some(Item::Resource(_)) => Ok(()),
-            Some(Item::Lists(changed)) => {
-                let sent = notify_lists(&peer, changed, declared).await;
-                if changed.tools {
-                    session.note_told();
+            Some(Changed::Resource(_)) => Ok(()),
+            Some(Changed::Lists(lists)) => {
+                let sent = notify_lists(&peer, lists, declared).await;
+                if lists.tools {
+                    session.count_notification();
                 }
                 sent
             }
@@ -130,37 +130,37 @@ async fn notify_lists(
 }
 
 /// Sends the requested notifications to a subscription of a stateless client.
-pub(super) async fn tell_subscription(
+pub(super) async fn notify_subscription(
     server: &Server,
     session: &SessionKey,
     caller: Caller,
     subscription: &SubscriptionContext,
     ended: &CancellationToken,
 ) {
-    let wanted = subscription.accepted().clone();
+    let accepted = subscription.accepted().clone();
     let sink = subscription.sink();
-    let mut news = News::of(server, session.clone(), caller);
+    let mut changes = ChangeListener::new(server, session.clone(), caller);
     loop {
-        let item = tokio::select! {
+        let changed = tokio::select! {
             () = subscription.cancelled() => return,
             () = ended.cancelled() => return,
-            item = news.next() => item,
+            changed = changes.next() => changed,
         };
-        let sent = match item {
+        let sent = match changed {
             None => return,
-            Some(Item::Resource(uri)) => {
-                let watched = wanted.resource_subscriptions.iter().flatten().any(|it| **it == *uri);
+            Some(Changed::Resource(uri)) => {
+                let watched = accepted.resource_subscriptions.iter().flatten().any(|it| **it == *uri);
                 if watched { sink.notify_resource_updated(&*uri).await } else { Ok(()) }
             }
-            Some(Item::Lists(changed)) => {
+            Some(Changed::Lists(lists)) => {
                 async {
-                    if changed.tools && wanted.tools_list_changed == Some(true) {
+                    if lists.tools && accepted.tools_list_changed == Some(true) {
                         sink.notify_tool_list_changed().await?;
                     }
-                    if changed.resources && wanted.resources_list_changed == Some(true) {
+                    if lists.resources && accepted.resources_list_changed == Some(true) {
                         sink.notify_resource_list_changed().await?;
                     }
-                    if changed.prompts && wanted.prompts_list_changed == Some(true) {
+                    if lists.prompts && accepted.prompts_list_changed == Some(true) {
                         sink.notify_prompt_list_changed().await?;
                     }
                     Ok(())

@@ -1,4 +1,4 @@
-//! Which external sources are wanted: what the configuration names, and what someone switched on or off.
+//! The configured external sources, each enabled or disabled by the configuration or by a switch.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::config::{ApiConfig, Config, UpstreamConfig};
 use onetool_server::catalog::Source;
 use onetool_store::store::SourceSwitches;
 
-/// A source from outside, as configured.
+/// An external source, as configured.
 #[derive(Clone, PartialEq)]
-pub(super) enum Wanted {
+pub(super) enum ConfiguredSource {
     Server(Box<UpstreamConfig>),
     Api(Box<ApiConfig>),
 }
 
-impl Wanted {
+impl ConfiguredSource {
     pub(super) fn is_enabled(&self) -> bool {
         match self {
             Self::Server(config) => config.connection.enabled,
@@ -50,15 +50,19 @@ impl Wanted {
 }
 
 /// Returns the sources that a configuration names, switched on or off by `switches`.
-pub(super) fn wanted(config: &Config, switches: Option<&SourceSwitches>) -> IndexMap<Arc<str>, Wanted> {
-    let servers =
-        config.servers.iter().map(|(name, it)| (name.as_str().into(), Wanted::Server(Box::new(it.clone()))));
-    let apis = config.apis.iter().map(|(name, it)| (name.as_str().into(), Wanted::Api(Box::new(it.clone()))));
-    let mut wanted: IndexMap<Arc<str>, Wanted> = servers.chain(apis).collect();
+pub(super) fn configured_sources(
+    config: &Config,
+    switches: Option<&SourceSwitches>,
+) -> IndexMap<Arc<str>, ConfiguredSource> {
+    let server = |it: &UpstreamConfig| ConfiguredSource::Server(Box::new(it.clone()));
+    let api = |it: &ApiConfig| ConfiguredSource::Api(Box::new(it.clone()));
+    let servers = config.servers.iter().map(|(name, it)| (name.as_str().into(), server(it)));
+    let apis = config.apis.iter().map(|(name, it)| (name.as_str().into(), api(it)));
+    let mut configured: IndexMap<Arc<str>, ConfiguredSource> = servers.chain(apis).collect();
     for (name, is_enabled) in switches.into_iter().flatten() {
-        if let Some(wanted) = wanted.get_mut(name) {
-            wanted.set_enabled(*is_enabled);
+        if let Some(source) = configured.get_mut(name) {
+            source.set_enabled(*is_enabled);
         }
     }
-    wanted
+    configured
 }
