@@ -155,10 +155,10 @@ tools:
     description: Counts words.
     params: {text: {type: string}, loud: {type: boolean, default: false}}
     python: |
-      words = text.split()
+      parts = text.split()
       if loud:
-          return [demo.shout(text=it) for it in words]
-      {"words": len(words), "first": words[0] if words else None}
+          return [demo.shout(text=it) for it in parts]
+      {"words": len(parts), "first": parts[0] if parts else None}
   - {name: text.say, description: Prints., python: "print('hello')"}
   - {name: text.none, description: Nothing., python: "None"}
 "#;

@@ -80,7 +80,7 @@ async fn low_2_a_notification_stream_watches_a_bounded_number_of_resources() {
     let full = client.response().await;
     assert_eq!(
         full["error"]["message"],
-        "cannot subscribe: all sessions together have too many subscriptions; try again later"
+        "cannot subscribe: all sessions together have too many subscriptions; retry later"
     );
     server.notify_resource_updated("a://459");
     let mut updates = 0;

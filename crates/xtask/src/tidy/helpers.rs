@@ -28,7 +28,12 @@ const HELPERS: &[(&str, &[&str], &str)] = &[
 
 pub(super) fn check(files: &[File], findings: &mut Vec<Finding>) {
     let is_checked = |file: &&File| {
-        file.has_extension("rs") && file.path.starts_with("crates/onetool") && file.path.contains("/src/")
+        let is_tool =
+            file.path.starts_with("crates/onetool-bench/") || file.path.starts_with("crates/xtask/");
+        file.has_extension("rs")
+            && file.path.starts_with("crates/")
+            && file.path.contains("/src/")
+            && !is_tool
     };
     for file in files.iter().filter(is_checked) {
         for (needle, allowed, advice) in HELPERS {
