@@ -316,7 +316,8 @@ fn append(hir: &Hir, text: &mut String) -> Option<()> {
     }
 }
 
-#[cfg(all(test, feature = "validate"))]
+#[cfg(test)]
+#[cfg(feature = "validate")]
 mod tests {
     use super::*;
     use crate::validate::{Validator, WorkLimit};

@@ -10,7 +10,9 @@ fn declared(schema: &Value) -> Shape {
 
 fn learned(results: &[Value]) -> LearnedShape {
     let mut shape = LearnedShape::default();
-    results.iter().for_each(|it| shape.add(it));
+    for result in results {
+        shape.add(result);
+    }
     shape
 }
 

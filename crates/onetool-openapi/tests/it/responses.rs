@@ -34,7 +34,7 @@ async fn oas_1_4_json_is_structured_and_text_is_text() {
 #[tokio::test]
 async fn agt_7_the_whole_response_has_status_headers_and_data() {
     let upstream = Upstream::start(move |request| {
-        let mut reply = match request.line.split(" ").nth(1).unwrap_or_default() {
+        let mut reply = match request.line.split(' ').nth(1).unwrap_or_default() {
             "/busy" => Reply::new(429, "application/json", r#"{"message":"slow down"}"#),
             "/image" => Reply::new(200, "image/png", vec![0, 1, 2]),
             "/empty" => Reply { status: 204, headers: vec![], body: vec![] },

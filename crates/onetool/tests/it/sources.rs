@@ -109,7 +109,7 @@ async fn prx_1_9_a_local_pack_wins_over_a_server_of_its_name_and_that_is_reporte
     assert_eq!(call(&gateway, "files_mine", json!({})).await, "mine");
     assert!(gateway.server().catalog().resolve("files.echo").is_err());
     let report = &gateway.sources()[0];
-    assert!(report.conflict.as_ref().unwrap().contains("wins"), "{report:?}");
+    assert!(report.conflict.as_ref().unwrap().contains("takes precedence"), "{report:?}");
 
     // Without the local pack the server's tools are available, and with it they are gone again.
     gateway.reload(config(folder.path(), &servers)).unwrap();

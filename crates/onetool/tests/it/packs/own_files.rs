@@ -48,7 +48,7 @@ impl Project {
 
     fn gateway(&self) -> Gateway {
         let mut options = options();
-        options.directory = self.folder.path().to_owned();
+        options.directory = self.folder.path().into();
         options.store = OpenStore::sqlite(self.path(".onetool/onetool.db"));
         Gateway::new(self.config(), options).unwrap()
     }
