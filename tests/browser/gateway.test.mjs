@@ -110,7 +110,7 @@ export default {
     await page.getByText("2 of 2,500 lines match").waitFor();
     assert.match(await page.locator("mark").first().innerText(), /^ERROR worker-\d handled request 7\d$/);
     await page.getByRole("searchbox").fill("(");
-    await page.getByText("no valid regular expression").waitFor();
+    await page.getByText("not a valid regular expression").waitFor();
     await page.getByLabel("similar").check();
     await page.getByRole("searchbox").fill("wroker-3");
     await page.getByText(/of 2,500 lines match/).waitFor();

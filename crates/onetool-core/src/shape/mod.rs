@@ -81,7 +81,8 @@ pub struct Field {
 ///
 /// let schema = serde_json::json!({"type": "array", "items": {"properties": {"title": {}}}});
 /// let shape = Shape::from_schema(schema.as_object().unwrap());
-/// let missing = shape.missing_key(&[Step::Element, Step::Key("titel".into())]).unwrap();
+/// let path = [Step::Element, Step::Key("titel".into())];
+/// let missing = shape.missing_key(&path).unwrap();
 /// assert_eq!((missing.key, missing.known), ("titel", vec!["title"]));
 /// assert!(shape.missing_key(&[Step::Element, Step::Key("title".into())]).is_none());
 /// ```
