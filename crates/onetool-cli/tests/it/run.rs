@@ -68,16 +68,18 @@ async fn run_6_2_a_killed_process_fails_its_run_with_a_reason_and_the_next_one_w
         assert_eq!(run(&client, "x = 1\nx").await, "1");
         for victim in ["the code's own process", "the process it was forked from"] {
             let zygote = find_zygote(gateway).await;
-            // The child that is ready for the next run, once the child of the last run has ended.
-            let code =
-                wait_for_async("the process for the code", || <[u32; 1]>::try_from(children(zygote)).ok())
-                    .await[0];
+            wait_for_async("the end of the last run's process", || {
+                (children(zygote).len() == 1).then_some(())
+            })
+            .await;
             let kill = async {
                 wait_for_async("the tool call", || {
                     children_matching(gateway, "sleep 54321").first().copied()
                 })
                 .await;
-                let process = if victim == "the code's own process" { code } else { zygote };
+                // The child that runs the code was forked before the one that is ready for the next run.
+                let code = || children(zygote).into_iter().min().unwrap();
+                let process = if victim == "the code's own process" { code() } else { zygote };
                 send_signal(process, Signal::KILL);
             };
             let (text, ()) =
