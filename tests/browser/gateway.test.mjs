@@ -43,6 +43,14 @@ const MANY = { config: { openapi: { suite: { spec: manyOperations() } } } };
 
 const call = (gateway, name, args) => ask(gateway.url, `tools/${name}/call`, { method: "POST", body: JSON.stringify(args) });
 
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 const VIEWS = ["tools", "tools/notes.create", "tools/config.patch", "servers", "servers/github", "run", "results", "history", "stats"];
 
 export default {
@@ -63,8 +71,11 @@ export default {
     await github.getByRole("button", { name: "Reconnect" }).click();
     await github.getByText("healthy", { exact: true }).waitFor();
     await page.waitForFunction(() => !document.querySelector(".alarm"));
-    const [count, last] = [(await processes()).length, (await processes()).at(-1)];
-    process.kill(last);
+    // The log may still end with a process that is gone.
+    await until(processes, (pids) => isRunning(pids.at(-1)), "the log does not name the running process");
+    const pids = await processes();
+    const count = pids.length;
+    process.kill(pids.at(-1));
     await until(processes, (pids) => pids.length > count, "it did not come back by itself");
     await github.getByText("healthy", { exact: true }).waitFor();
     await github.getByRole("link", { name: "Log", exact: true }).click();
